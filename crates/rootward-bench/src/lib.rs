@@ -1,0 +1,1 @@
+//! Benchmarks: reference servers beside ours, a paced prober; prints ratios of one interleaved run.

@@ -1,0 +1,1 @@
+//! The aggregator: poller, driver loop, API, metrics, wiring.
