@@ -1,0 +1,98 @@
+//! What `./test` prepared for this run, read from the environment in one place.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Kind};
+
+/// What `./test` prepared: where the server programs are, the shared servers, and the directory of the run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    directory: PathBuf,
+    postgres_bin: PathBuf,
+    postgres_url: String,
+    redis_server: PathBuf,
+    redis_url: String,
+}
+
+impl Run {
+    /// Reads the environment that `./test` sets.
+    ///
+    /// # Errors
+    ///
+    /// When a variable is missing; the text says to run `./test`. Tests fail with it: left out in silence, they
+    /// would look passed.
+    pub fn from_environment() -> Result<Self, Error> {
+        Self::from_variables(|name| env::var(name).ok())
+    }
+
+    /// As [`Run::from_environment`], from any source of variables.
+    ///
+    /// # Errors
+    ///
+    /// When a variable is missing.
+    pub fn from_variables(read: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let need = |variable| {
+            read(variable)
+                .filter(|value| !value.is_empty())
+                .ok_or(Error::from(Kind::NoVariable { variable }))
+        };
+        Ok(Self {
+            directory: need("ROOTWARD_TEST_RUN")?.into(),
+            postgres_bin: need("ROOTWARD_TEST_POSTGRES_BIN")?.into(),
+            postgres_url: need("ROOTWARD_TEST_POSTGRES_URL")?,
+            redis_server: need("ROOTWARD_TEST_REDIS_SERVER")?.into(),
+            redis_url: need("ROOTWARD_TEST_REDIS_URL")?,
+        })
+    }
+
+    /// The temporary directory of the run; `./test` removes it with all that is in it.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The PostgreSQL that all tests share: not to be frozen, killed or filled.
+    pub fn postgres_url(&self) -> &str {
+        &self.postgres_url
+    }
+
+    /// The Redis that all tests share, likewise.
+    pub fn redis_url(&self) -> &str {
+        &self.redis_url
+    }
+
+    /// The path of a program of this workspace, as built beside the test that asks.
+    ///
+    /// # Errors
+    ///
+    /// When it is not built. Cargo builds what a test of another package needs only when it builds the workspace,
+    /// as `./test` does.
+    pub fn program(&self, name: &str) -> Result<PathBuf, Error> {
+        let test = env::current_exe().map_err(|source| {
+            Error::file(
+                "find the program of this test beside",
+                Path::new(name),
+                source,
+            )
+        })?;
+        // target/debug/deps/e2e-0123456789abcdef
+        let directory = test
+            .parent()
+            .and_then(Path::parent)
+            .unwrap_or(Path::new("/"));
+        let path = directory.join(name);
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Kind::NoBinary { path }.into())
+        }
+    }
+
+    pub(crate) fn postgres_program(&self, name: &str) -> PathBuf {
+        self.postgres_bin.join(name)
+    }
+
+    pub(crate) fn redis_server(&self) -> &Path {
+        &self.redis_server
+    }
+}
