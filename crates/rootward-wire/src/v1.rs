@@ -1,0 +1,11 @@
+//! Version 1: the report and the bodies of the probe endpoints.
+
+pub mod convert;
+pub mod probe;
+pub mod read;
+pub mod report;
+
+pub use convert::{Reading, to_core, to_core_noting};
+pub use probe::{LivezBody, PublicStatus, Readiness, ReadyzBody, StartupzBody, StatusBody};
+pub use read::{parse, read, read_noting};
+pub use report::{CONTRACT, ComponentBody, FindingBody, ReportBody};
