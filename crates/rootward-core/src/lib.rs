@@ -5,18 +5,25 @@
 //! same answer, down to the order of lists.
 //!
 //! In reading order: [`status`] has the words, [`damping`] and [`rollup`] the rules, [`map`] the graph, [`report`]
-//! what comes in.
+//! what comes in, [`diagnosis`] and [`incident`] the conclusions, [`engine`] the one thing that changes, [`snapshot`]
+//! what readers get.
 
 pub mod damping;
+pub mod diagnosis;
+pub mod engine;
 pub mod freshness;
+pub mod incident;
 pub mod map;
 pub mod moment;
 pub mod name;
 pub mod report;
 pub mod rollup;
+pub mod schedule;
+pub mod snapshot;
 pub mod status;
 
 pub use damping::{Damped, Damping, Evidence, Thresholds};
+pub use engine::{Action, Engine, Poll, PollOutcome, Settings, Target};
 pub use freshness::stale_after;
 pub use map::{
     Cycle, Edge, EdgeIndex, EdgeParts, Map, MapParts, MapProblem, Node, NodeIndex, NodeKind,
@@ -25,6 +32,8 @@ pub use moment::Moment;
 pub use name::{InstanceId, Name, NameError};
 pub use report::{Component, Report};
 pub use rollup::{Effect, InstanceVote, effect, roll_up_components, roll_up_instances};
+pub use schedule::Schedule;
+pub use snapshot::Snapshot;
 pub use status::{
     CheckStatus, Criticality, Depth, ErrorCategory, InstanceStatus, Scope, ServiceStatus,
 };

@@ -1,0 +1,181 @@
+//! The words of a cause: its summary, its reasons, its facts.
+
+use std::collections::BTreeSet;
+
+use crate::diagnosis::{CauseId, CauseState, Check, Fact, LocalCheck};
+use crate::map::Map;
+use crate::name::Name;
+use crate::status::{CheckStatus, ErrorCategory};
+
+/// At most this many names are written out in a sentence.
+const NAMES_IN_A_SENTENCE: usize = 5;
+
+impl Check {
+    /// Whether it speaks of trouble.
+    #[must_use]
+    pub const fn is_bad(&self) -> bool {
+        is_bad(self.status)
+    }
+
+    /// Whether the newest result disagrees with the damped status: it may flip soon.
+    #[must_use]
+    pub const fn is_undecided(&self) -> bool {
+        is_bad(self.raw_status) != is_bad(self.status)
+    }
+
+    /// As a fact.
+    #[must_use]
+    pub fn fact(&self, map: &Map) -> Fact {
+        Fact {
+            observer: self.observer.to_string(),
+            target: map.name(map.edge(self.edge).callee).clone(),
+            status: self.status,
+            category: self.category,
+            error: self.error.clone(),
+            at: self.checked_at,
+            since: self.since,
+        }
+    }
+}
+
+impl LocalCheck {
+    /// Whether it speaks of trouble.
+    #[must_use]
+    pub const fn is_bad(&self) -> bool {
+        is_bad(self.status)
+    }
+
+    /// Whether it is down, not only degraded.
+    #[must_use]
+    pub const fn is_down(&self) -> bool {
+        match self.status {
+            CheckStatus::Down => true,
+            CheckStatus::Up | CheckStatus::Degraded | CheckStatus::Unknown => false,
+        }
+    }
+
+    /// As a fact.
+    #[must_use]
+    pub fn fact(&self) -> Fact {
+        Fact {
+            observer: self.instance.to_string(),
+            target: self.component.clone(),
+            status: self.status,
+            category: self.category,
+            error: self.error.clone(),
+            at: self.checked_at,
+            since: self.since,
+        }
+    }
+}
+
+const fn is_bad(status: CheckStatus) -> bool {
+    match status {
+        CheckStatus::Degraded | CheckStatus::Down => true,
+        CheckStatus::Up | CheckStatus::Unknown => false,
+    }
+}
+
+/// Down if at least half of the facts say so.
+pub(super) fn state_of(evidence: &[Fact]) -> CauseState {
+    let down = evidence
+        .iter()
+        .filter(|fact| fact.status == CheckStatus::Down)
+        .count();
+    if down * 2 >= evidence.len() {
+        CauseState::Down
+    } else {
+        CauseState::Degraded
+    }
+}
+
+/// One sentence: what is wrong.
+pub(super) fn summary(id: &CauseId, state: CauseState, category: ErrorCategory) -> String {
+    match id {
+        CauseId::Node(name) => format!("{name} {}", predicate(state, category)),
+        CauseId::Instance(id) => match state {
+            CauseState::Down => format!("{id} has failed: {}", category.phrase()),
+            CauseState::Degraded => format!("{id} is degraded: {}", category.phrase()),
+        },
+        CauseId::Edge { from, to } => {
+            format!("{from} cannot use {to}, others can: {}", category.phrase())
+        }
+        CauseId::InstanceEdge { from, to } => {
+            format!("{from} alone cannot use {to}: {}", category.phrase())
+        }
+    }
+}
+
+/// What a node with this trouble does.
+const fn predicate(state: CauseState, category: ErrorCategory) -> &'static str {
+    match category {
+        ErrorCategory::Timeout => "does not answer in time",
+        ErrorCategory::ConnectionRefused => "refuses connections",
+        ErrorCategory::ConnectionReset => "drops connections",
+        ErrorCategory::Dns => "has a name that does not resolve",
+        ErrorCategory::Tls => "fails the TLS handshake",
+        ErrorCategory::Auth => "refuses the credentials",
+        ErrorCategory::RateLimited => "limits requests",
+        ErrorCategory::ResourceExhausted => "has no capacity left",
+        ErrorCategory::Starting => "is still starting",
+        ErrorCategory::ShuttingDown => "is shutting down",
+        ErrorCategory::NotReady => "is not ready",
+        ErrorCategory::NotServing => "is ready but cannot serve",
+        ErrorCategory::HttpStatus => "answers with HTTP errors",
+        ErrorCategory::Protocol => "does not give valid answers",
+        ErrorCategory::Redirect => "answers with redirects",
+        ErrorCategory::NotFound => "does not have what is asked for",
+        ErrorCategory::Stale | ErrorCategory::Panic | ErrorCategory::Unknown => match state {
+            CauseState::Down => "is down",
+            CauseState::Degraded => "is degraded",
+        },
+    }
+}
+
+/// `a, b and c`, or `a, b, c, d, e and 7 more`.
+pub(super) fn list(names: &BTreeSet<Name>) -> String {
+    let mut written: Vec<&str> = names.iter().map(Name::as_str).collect();
+    let more = written.len().saturating_sub(NAMES_IN_A_SENTENCE);
+    let tail = if more > 0 {
+        written.truncate(NAMES_IN_A_SENTENCE);
+        format!("{more} more")
+    } else {
+        match written.pop() {
+            Some(last) => last.to_owned(),
+            None => return String::new(),
+        }
+    };
+    if written.is_empty() {
+        tail
+    } else {
+        format!("{} and {tail}", written.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_summary_of_a_node_reads_as_a_sentence() {
+        let id = CauseId::Node(Name::parse("orders-db").unwrap());
+        let lines: Vec<String> = ErrorCategory::ALL
+            .iter()
+            .map(|category| summary(&id, CauseState::Down, *category))
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @"");
+    }
+
+    #[test]
+    fn a_long_list_of_names_is_cut_and_says_so() {
+        let names = |n: usize| {
+            (0..n)
+                .map(|i| Name::parse(&format!("s{i}")).unwrap())
+                .collect()
+        };
+        assert_eq!(list(&names(0)), "");
+        assert_eq!(list(&names(1)), "s0");
+        assert_eq!(list(&names(3)), "s0, s1 and s2");
+        assert_eq!(list(&names(7)), "s0, s1, s2, s3, s4 and 2 more");
+    }
+}

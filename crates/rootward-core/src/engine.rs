@@ -1,0 +1,380 @@
+//! The engine: takes what the poller saw and `now`, returns what to poll, record and publish.
+//!
+//! The only mutable thing of the core. Verbs carry the direction: `handle_…` gives it something, `poll_…` takes
+//! something out. The driver calls [`Engine::handle_poll`] for each outcome, [`Engine::handle_timeout`] when
+//! [`Engine::poll_timeout`] says so (calling it early or twice is harmless), and after each of them takes
+//! [`Engine::poll_action`] until it is empty.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::damping::Thresholds;
+use crate::diagnosis::diagnose;
+use crate::incident::{IncidentBook, IncidentEvent, UnseenFront};
+use crate::map::Map;
+use crate::moment::Moment;
+use crate::name::InstanceId;
+use crate::report::Report;
+use crate::schedule::Schedule;
+use crate::snapshot::{ServiceView, Snapshot, Subject, Transition};
+use crate::status::{ErrorCategory, ServiceStatus};
+
+mod epochs;
+mod evidence;
+mod seen;
+mod standing;
+mod view;
+
+use epochs::Epochs;
+use evidence::Gathered;
+use seen::Seen;
+
+/// What the engine is told once.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The length of an epoch: the usual polling interval.
+    pub epoch_interval: Duration,
+    /// The longest time a symptom is held back while the rest of the picture comes in.
+    pub hold_limit: Duration,
+    /// How long an entry point may be unseen before that is an incident.
+    pub page_unknown_after: Duration,
+}
+
+/// An instance to poll.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Which.
+    pub id: InstanceId,
+    /// How often.
+    pub interval: Duration,
+    /// From which age its last report counts for nothing.
+    pub stale_after: Duration,
+    /// How many failed polls in a row make it unknown (or unhealthy, for error statuses).
+    pub thresholds: Thresholds,
+}
+
+/// How one poll ended.
+#[derive(Debug, Clone)]
+pub struct Poll {
+    /// Whom it asked.
+    pub instance: InstanceId,
+    /// When it began.
+    pub started: Moment,
+    /// When it ended.
+    pub finished: Moment,
+    /// How long it took, in microseconds.
+    pub took_us: u64,
+    /// What came of it.
+    pub outcome: PollOutcome,
+}
+
+/// What came of a poll.
+#[derive(Debug, Clone)]
+pub enum PollOutcome {
+    /// A report, whatever HTTP status it came with.
+    Report(Box<Report>),
+    /// A 5xx without a report: the service answers, and says that it cannot.
+    ErrorStatus(u16),
+    /// An answer that is neither: unknown, with a sentence.
+    Malformed(String),
+    /// Nothing: unknown, with a sentence safe for outsiders.
+    NoAnswer {
+        /// In a word.
+        category: ErrorCategory,
+        /// In a sentence: `timed out after 2 s while connecting`.
+        text: String,
+    },
+}
+
+/// What the driver should do.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Poll this instance now. Exactly one `handle_poll` must follow.
+    Poll(InstanceId),
+    /// Remember a change of status.
+    Record(Transition),
+    /// Remember what happened to an incident.
+    RecordIncident(IncidentEvent),
+    /// Show this to readers.
+    Publish(Arc<Snapshot>),
+}
+
+/// The shortest time between two judgements while evidence comes in: thousands of reports make a few pictures.
+const JUDGE_AFTER_EVIDENCE: Duration = Duration::from_millis(200);
+
+/// The longest time between two judgements: ages and deadlines pass also when nothing comes in.
+const JUDGE_ANYWAY: Duration = Duration::from_secs(1);
+
+/// Decides what is polled, recorded and published.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use rootward_core::{Action, Engine, InstanceId, Map, MapParts, Moment, Name, Node, NodeKind};
+/// use rootward_core::{Poll, PollOutcome, ErrorCategory, ServiceStatus, Settings, Target, Thresholds};
+///
+/// let cart = Name::parse("cart").unwrap();
+/// let node = Node {
+///     name: cart.clone(), kind: NodeKind::Service { at_least: 1 }, owner: None, zone: None, target: None, aliases: vec![],
+/// };
+/// let map = Map::build(MapParts { nodes: vec![node], edges: vec![] }).unwrap();
+/// let target = Target {
+///     id: InstanceId { service: cart, instance: Name::parse("0").unwrap() },
+///     interval: Duration::from_secs(10), stale_after: Duration::from_secs(22), thresholds: Thresholds::DEFAULT,
+/// };
+/// let settings = Settings {
+///     epoch_interval: Duration::from_secs(10), hold_limit: Duration::from_secs(45), page_unknown_after: Duration::from_secs(120),
+/// };
+/// let mut engine = Engine::new(Arc::new(map), vec![target], settings, Moment::ZERO);
+/// assert_eq!(engine.snapshot().services[0].status, ServiceStatus::Unknown);
+///
+/// let now = Moment::from_millis(10_050);
+/// engine.handle_timeout(now);
+/// let polled = std::iter::from_fn(|| engine.poll_action()).find_map(|action| match action {
+///     Action::Poll(id) => Some(id),
+///     Action::Record(_) | Action::RecordIncident(_) | Action::Publish(_) => None,
+/// });
+/// assert_eq!(polled.unwrap().to_string(), "cart#0");
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    map: Arc<Map>,
+    settings: Settings,
+    schedule: Schedule,
+    instances: BTreeMap<InstanceId, Seen>,
+    epochs: Epochs,
+    book: IncidentBook,
+    statuses: BTreeMap<Subject, Standing>,
+    judged_at: Moment,
+    fresh_evidence: bool,
+    actions: VecDeque<Action>,
+    snapshot: Arc<Snapshot>,
+}
+
+/// The status that was last published for a subject, and since when.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    status: &'static str,
+    since: Option<Moment>,
+}
+
+impl Engine {
+    /// An engine that has seen nothing: everything is unknown. Targets of services that are not on the map are ignored;
+    /// a checked configuration has none.
+    #[must_use]
+    pub fn new(map: Arc<Map>, targets: Vec<Target>, settings: Settings, now: Moment) -> Self {
+        let schedule = Schedule::new(
+            targets
+                .iter()
+                .map(|target| (target.id.clone(), target.interval)),
+            now,
+        );
+        let instances = targets
+            .into_iter()
+            .filter_map(|target| {
+                let service = map.find(target.id.service.as_str())?;
+                Some((target.id.clone(), Seen::new(target, service)))
+            })
+            .collect();
+        let epochs = Epochs::new(now, settings.epoch_interval);
+        let empty = Snapshot {
+            at: now,
+            map: Arc::clone(&map),
+            epoch: None,
+            epoch_interval: settings.epoch_interval,
+            newest_evidence: None,
+            services: Vec::new(),
+            resources: Vec::new(),
+            diagnosis: Arc::default(),
+            open_incidents: Vec::new(),
+            resolved_incidents: Vec::new(),
+            findings: Vec::new(),
+        };
+        let mut engine = Self {
+            map,
+            settings,
+            schedule,
+            instances,
+            epochs,
+            book: IncidentBook::default(),
+            statuses: BTreeMap::new(),
+            judged_at: now,
+            fresh_evidence: false,
+            actions: VecDeque::new(),
+            snapshot: Arc::new(empty),
+        };
+        engine.judge(now);
+        engine
+    }
+
+    /// Takes the outcome of a poll that an [`Action::Poll`] asked for.
+    pub fn handle_poll(&mut self, poll: Poll) {
+        let Some(seen) = self.instances.get_mut(&poll.instance) else {
+            return;
+        };
+        self.schedule.finished(&poll.instance, poll.finished);
+        self.epochs.finished(
+            poll.started,
+            matches!(poll.outcome, PollOutcome::Report(_)),
+            poll.finished,
+        );
+        seen.handle(poll, &self.map);
+        self.fresh_evidence = true;
+    }
+
+    /// Lets time pass: releases due polls, and judges when there is something to judge.
+    pub fn handle_timeout(&mut self, now: Moment) {
+        for id in self.schedule.take_due(now) {
+            self.epochs.started(now);
+            self.actions.push_back(Action::Poll(id));
+        }
+        if now >= self.next_judgement() {
+            self.judge(now);
+        }
+    }
+
+    /// When [`Engine::handle_timeout`] should be called next.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Moment {
+        let judgement = self.next_judgement();
+        self.schedule
+            .next_due()
+            .map_or(judgement, |due| due.min(judgement))
+    }
+
+    /// The next thing to do, in order; `None` when there is nothing.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// The newest picture.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot)
+    }
+
+    fn next_judgement(&self) -> Moment {
+        let wait = if self.fresh_evidence {
+            JUDGE_AFTER_EVIDENCE
+        } else {
+            JUDGE_ANYWAY
+        };
+        self.judged_at + wait
+    }
+
+    /// Makes one consistent picture of everything as of `now`.
+    fn judge(&mut self, now: Moment) {
+        self.judged_at = now;
+        self.fresh_evidence = false;
+        self.epochs.roll(now);
+        let evidence = Gathered::new(&self.map, &self.instances, now);
+        let input = evidence.input(&self.map, self.settings.hold_limit, now);
+        let mut diagnosis = diagnose(&input);
+        diagnosis.unexplained.extend(evidence.stray.iter().cloned());
+
+        let mut services = view::services(&self.map, &self.instances, &evidence, now);
+        let mut resources = view::resources(&self.map, &evidence);
+        for service in &mut services {
+            for instance in &mut service.instances {
+                let subject = Subject::Instance(instance.id.clone());
+                instance.since =
+                    self.settle(subject, instance.status.as_str(), &instance.reason, now);
+            }
+            let subject = Subject::Service(service.name.clone());
+            service.since = self.settle(subject, service.status.as_str(), &service.reason, now);
+        }
+        for resource in &mut resources {
+            let subject = Subject::Resource(resource.name.clone());
+            resource.since = self.settle(subject, resource.status.as_str(), &resource.reason, now);
+        }
+
+        let unseen = self.unseen_fronts(&services, now);
+        let context = standing::Known {
+            map: &self.map,
+            instances: &self.instances,
+            evidence: &evidence,
+            now,
+        };
+        let events = self
+            .book
+            .handle_diagnosis(&diagnosis, &unseen, &context, now);
+        self.actions
+            .extend(events.into_iter().map(Action::RecordIncident));
+
+        self.snapshot = Arc::new(Snapshot {
+            at: now,
+            map: Arc::clone(&self.map),
+            epoch: self.epochs.last_complete(),
+            epoch_interval: self.settings.epoch_interval,
+            newest_evidence: services
+                .iter()
+                .filter_map(|service| service.evidence_at)
+                .max(),
+            services,
+            resources,
+            diagnosis: Arc::new(diagnosis),
+            open_incidents: self.book.open(),
+            resolved_incidents: self.book.resolved(),
+            findings: evidence.findings,
+        });
+        self.actions
+            .push_back(Action::Publish(Arc::clone(&self.snapshot)));
+    }
+
+    /// Remembers the status of a subject, records a change, and says since when it is what it is.
+    fn settle(
+        &mut self,
+        subject: Subject,
+        status: &'static str,
+        reason: &str,
+        now: Moment,
+    ) -> Option<Moment> {
+        const UNKNOWN: &str = ServiceStatus::Unknown.as_str();
+        let before = self.statuses.get(&subject).copied().unwrap_or(Standing {
+            status: UNKNOWN,
+            since: None,
+        });
+        if before.status == status {
+            self.statuses.insert(subject, before);
+            return before.since;
+        }
+        let transition = Transition {
+            at: now,
+            subject: subject.clone(),
+            from: before.status,
+            to: status,
+            reason: reason.to_owned(),
+        };
+        self.actions.push_back(Action::Record(transition));
+        self.statuses.insert(
+            subject,
+            Standing {
+                status,
+                since: Some(now),
+            },
+        );
+        Some(now)
+    }
+
+    /// Entry points that have been unknown for too long.
+    fn unseen_fronts(&self, services: &[ServiceView], now: Moment) -> Vec<UnseenFront> {
+        let mut fronts = Vec::new();
+        for service in services {
+            let entry = self
+                .map
+                .find(service.name.as_str())
+                .is_some_and(|node| self.map.is_entry_point(node));
+            // Never seen at all counts from the start.
+            let since = service.since.unwrap_or(self.epochs.origin());
+            let too_long = now - since >= self.settings.page_unknown_after;
+            if entry && service.status == ServiceStatus::Unknown && too_long {
+                fronts.push(UnseenFront {
+                    service: service.name.clone(),
+                    since,
+                });
+            }
+        }
+        fronts
+    }
+}

@@ -1,0 +1,298 @@
+//! What the polls of one instance have shown.
+//!
+//! Reports are damped where their checks run, so a report counts at once. Our own outcomes are damped here: it takes
+//! `fall` polls without an answer to make an instance unknown, and `fall` error statuses to make it unhealthy; until
+//! then the last status is shown with its age, and never longer than `stale_after`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::diagnosis::Sight;
+use crate::engine::{Poll, PollOutcome, Target};
+use crate::map::{Map, NodeIndex};
+use crate::moment::Moment;
+use crate::report::{Component, Report};
+use crate::rollup::{Effect, InstanceVote, effect};
+use crate::snapshot::{PollView, PollWord};
+use crate::status::{ErrorCategory, InstanceStatus, ServiceStatus};
+
+/// Components that are written out in the reason of a status.
+const COMPONENTS_IN_A_REASON: usize = 3;
+
+/// One instance and its polls.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) target: Target,
+    pub(super) service: NodeIndex,
+    /// The last report, kept also when it counts for nothing any more.
+    pub(super) report: Option<Arc<Report>>,
+    /// When it came.
+    pub(super) report_at: Option<Moment>,
+    pub(super) last_poll: Option<PollView>,
+    /// In whose name the address answered last, if not in the expected one.
+    pub(super) foreign: Option<Arc<Report>>,
+    standing: Standing,
+    /// Polls in a row without a usable answer.
+    silent_run: u32,
+    /// Polls in a row with an error status and no report.
+    error_run: u32,
+    /// When the present run of polls without an answer began.
+    silent_since: Option<Moment>,
+    /// The last evidence: a report, or an error status.
+    evidence_at: Option<Moment>,
+    /// When the present run of error statuses began.
+    error_since: Option<Moment>,
+}
+
+/// What the polls so far have settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    NeverPolled,
+    Reports,
+    Errors(u16),
+    Silent,
+}
+
+/// What is known of an instance now.
+#[derive(Debug)]
+pub(super) struct Judged<'a> {
+    pub(super) status: ServiceStatus,
+    pub(super) vote: InstanceVote,
+    pub(super) sight: Sight,
+    pub(super) reason: String,
+    /// The last report, if it still counts.
+    pub(super) report: Option<&'a Arc<Report>>,
+    /// The error status that it answers with, and since when.
+    pub(super) error: Option<(u16, Moment)>,
+}
+
+impl Seen {
+    pub(super) const fn new(target: Target, service: NodeIndex) -> Self {
+        Self {
+            target,
+            service,
+            report: None,
+            report_at: None,
+            last_poll: None,
+            foreign: None,
+            standing: Standing::NeverPolled,
+            silent_run: 0,
+            error_run: 0,
+            silent_since: None,
+            evidence_at: None,
+            error_since: None,
+        }
+    }
+
+    /// When the last evidence came.
+    pub(super) const fn evidence_at(&self) -> Option<Moment> {
+        self.evidence_at
+    }
+
+    /// Whether the newest poll disagrees with what is shown.
+    pub(super) const fn is_pending(&self) -> bool {
+        match self.standing {
+            Standing::NeverPolled | Standing::Silent => false,
+            Standing::Reports => self.silent_run > 0 || self.error_run > 0,
+            Standing::Errors(_) => self.silent_run > 0,
+        }
+    }
+
+    /// Takes the outcome of a poll.
+    pub(super) fn handle(&mut self, poll: Poll, map: &Map) {
+        let Poll {
+            finished,
+            took_us,
+            outcome,
+            ..
+        } = poll;
+        self.foreign = None;
+        let (word, text) = match outcome {
+            PollOutcome::Report(report) if self.is_of_this_service(&report, map) => {
+                self.standing = Standing::Reports;
+                (self.silent_run, self.error_run) = (0, 0);
+                (self.silent_since, self.error_since) = (None, None);
+                self.evidence_at = Some(finished);
+                self.report_at = Some(finished);
+                self.report = Some(Arc::new(*report));
+                (PollWord::Report, "answered with a report".to_owned())
+            }
+            PollOutcome::Report(report) => {
+                self.no_answer(finished);
+                let text = format!(
+                    "answers as {}, not as {}",
+                    report.service, self.target.id.service
+                );
+                self.foreign = Some(Arc::new(*report));
+                (PollWord::Malformed, text)
+            }
+            PollOutcome::ErrorStatus(code) => {
+                (self.silent_run, self.silent_since) = (0, None);
+                self.error_run = self.error_run.saturating_add(1);
+                self.error_since.get_or_insert(finished);
+                self.evidence_at = Some(finished);
+                let first = match self.standing {
+                    Standing::NeverPolled | Standing::Silent | Standing::Errors(_) => true,
+                    Standing::Reports => false,
+                };
+                if first || self.error_run >= u32::from(self.target.thresholds.fall()) {
+                    self.standing = Standing::Errors(code);
+                }
+                (
+                    PollWord::ErrorStatus,
+                    format!("answered HTTP {code} without a report"),
+                )
+            }
+            PollOutcome::Malformed(text) => {
+                self.no_answer(finished);
+                (PollWord::Malformed, text)
+            }
+            PollOutcome::NoAnswer { text, .. } => {
+                self.no_answer(finished);
+                (PollWord::NoAnswer, text)
+            }
+        };
+        self.last_poll = Some(PollView {
+            at: finished,
+            outcome: word,
+            text,
+            took_us,
+        });
+    }
+
+    fn no_answer(&mut self, at: Moment) {
+        self.silent_run = self.silent_run.saturating_add(1);
+        self.silent_since.get_or_insert(at);
+        (self.error_run, self.error_since) = (0, None);
+        let never = self.standing == Standing::NeverPolled;
+        if never || self.silent_run >= u32::from(self.target.thresholds.fall()) {
+            self.standing = Standing::Silent;
+        }
+    }
+
+    fn is_of_this_service(&self, report: &Report, map: &Map) -> bool {
+        map.resolve(report.service.as_str(), None) == Some(self.service)
+    }
+
+    /// What is known now.
+    pub(super) fn judge(&self, now: Moment) -> Judged<'_> {
+        let stale = self
+            .evidence_at
+            .is_none_or(|at| now - at > self.target.stale_after);
+        match self.standing {
+            Standing::NeverPolled => unknown(Sight::NotPolledYet, "not polled yet".to_owned()),
+            Standing::Silent => unknown(Sight::Silent, self.silence(now)),
+            Standing::Reports | Standing::Errors(_) if stale => {
+                unknown(Sight::Silent, self.silence(now))
+            }
+            Standing::Errors(code) => Judged {
+                status: ServiceStatus::Unhealthy,
+                vote: InstanceVote::Unhealthy,
+                sight: Sight::AnswersWithoutReport,
+                reason: format!("answers HTTP {code} without a report"),
+                report: None,
+                error: Some((code, self.error_since.unwrap_or(now))),
+            },
+            Standing::Reports => match &self.report {
+                Some(report) => judged_by_report(report),
+                None => unknown(Sight::Silent, self.silence(now)),
+            },
+        }
+    }
+
+    /// Why nothing is known.
+    fn silence(&self, now: Moment) -> String {
+        let how = self
+            .last_poll
+            .as_ref()
+            .map_or("not polled yet", |poll| poll.text.as_str());
+        match self.evidence_at {
+            Some(at) => format!("nothing usable for {} ({how})", seconds(now - at)),
+            None => format!("never seen ({how})"),
+        }
+    }
+}
+
+fn unknown<'a>(sight: Sight, reason: String) -> Judged<'a> {
+    Judged {
+        status: ServiceStatus::Unknown,
+        vote: InstanceVote::Unknown,
+        sight,
+        reason,
+        report: None,
+        error: None,
+    }
+}
+
+fn judged_by_report(report: &Arc<Report>) -> Judged<'_> {
+    let (status, vote) = match report.status {
+        InstanceStatus::Healthy => (ServiceStatus::Healthy, InstanceVote::Healthy),
+        InstanceStatus::Degraded => (ServiceStatus::Degraded, InstanceVote::Degraded),
+        InstanceStatus::Unhealthy => (ServiceStatus::Unhealthy, InstanceVote::Unhealthy),
+        InstanceStatus::Starting => (ServiceStatus::Starting, InstanceVote::Starting),
+    };
+    let vote = if report.draining {
+        InstanceVote::Gone
+    } else {
+        vote
+    };
+    Judged {
+        status,
+        vote,
+        sight: Sight::Answers,
+        reason: reason_of(report),
+        report: Some(report),
+        error: None,
+    }
+}
+
+/// The worst components of a report, in a sentence.
+fn reason_of(report: &Report) -> String {
+    match report.status {
+        InstanceStatus::Starting => return "it has not finished starting".to_owned(),
+        InstanceStatus::Healthy if report.draining => return "it is draining".to_owned(),
+        InstanceStatus::Healthy => return "all that matters is up".to_owned(),
+        InstanceStatus::Degraded | InstanceStatus::Unhealthy => {}
+    }
+    let mut bad: Vec<(Effect, &Component)> = report
+        .components
+        .iter()
+        .map(|component| (effect(component.status, component.criticality), component))
+        .filter(|(effect, _)| *effect > Effect::None)
+        .collect();
+    bad.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.name.cmp(&y.name)));
+    if bad.is_empty() {
+        return "it reports no component that would explain it".to_owned();
+    }
+    let more = bad.len().saturating_sub(COMPONENTS_IN_A_REASON);
+    let mut text = bad
+        .iter()
+        .take(COMPONENTS_IN_A_REASON)
+        .map(|(_, component)| component_reason(component))
+        .collect::<Vec<_>>()
+        .join("; ");
+    if more > 0 {
+        text.push_str(&format!("; and {more} more"));
+    }
+    text
+}
+
+fn component_reason(component: &Component) -> String {
+    let why = component
+        .error
+        .as_deref()
+        .or_else(|| component.error_category.map(ErrorCategory::phrase))
+        .map(|why| format!(" ({why})"))
+        .unwrap_or_default();
+    format!("{} {}{why}", component.name, component.status)
+}
+
+/// A duration for people: `0.4 s`, `40 s`, `3 min`.
+fn seconds(duration: Duration) -> String {
+    let secs = duration.as_secs();
+    match secs {
+        0..=1 => format!("{:.1} s", duration.as_secs_f64()),
+        2..=119 => format!("{secs} s"),
+        _ => format!("{} min", secs / 60),
+    }
+}

@@ -1,0 +1,131 @@
+//! How a cause stands that the diagnosis does not name any more: failing, good, or not known.
+
+use std::collections::BTreeMap;
+
+use crate::diagnosis::{CauseId, Check};
+use crate::engine::evidence::Gathered;
+use crate::engine::seen::Seen;
+use crate::incident::{About, Context, IncidentCause, Standing};
+use crate::map::{Map, NodeIndex};
+use crate::moment::Moment;
+use crate::name::InstanceId;
+
+/// What the engine knows, for the book of incidents.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) map: &'a Map,
+    pub(super) instances: &'a BTreeMap<InstanceId, Seen>,
+    pub(super) evidence: &'a Gathered,
+    pub(super) now: Moment,
+}
+
+impl Known<'_> {
+    /// How the checks stand that a filter selects.
+    fn checks(&self, after: Moment, wanted: impl Fn(&Check) -> bool) -> Standing {
+        let mut good = false;
+        for check in self.evidence.checks.iter().filter(|check| wanted(check)) {
+            if check.is_bad() {
+                return Standing::Failing;
+            }
+            good |= !check.is_undecided() && check.checked_at > after;
+        }
+        if good {
+            Standing::Good
+        } else {
+            Standing::NoEvidence
+        }
+    }
+
+    /// How a service stands by what its own instances say.
+    fn own_word(&self, after: Moment, wanted: impl Fn(&InstanceId) -> bool) -> Standing {
+        if self
+            .evidence
+            .local
+            .iter()
+            .any(|local| local.is_bad() && wanted(&local.instance))
+        {
+            return Standing::Failing;
+        }
+        let good = self
+            .instances
+            .iter()
+            .filter(|(id, _)| wanted(id))
+            .any(|(_, seen)| {
+                seen.judge(self.now).report.is_some() && seen.report_at.is_some_and(|at| at > after)
+            });
+        if good {
+            Standing::Good
+        } else {
+            Standing::NoEvidence
+        }
+    }
+
+    fn node(&self, node: NodeIndex, after: Moment) -> Standing {
+        let name = self.map.name(node);
+        let by_callers = self.checks(after, |check| self.map.edge(check.edge).callee == node);
+        let by_itself = self.own_word(after, |id| &id.service == name);
+        match (by_callers, by_itself) {
+            (Standing::Failing, _) | (_, Standing::Failing) => Standing::Failing,
+            (Standing::Good, _) | (_, Standing::Good) => Standing::Good,
+            (Standing::NoEvidence, Standing::NoEvidence) => Standing::NoEvidence,
+        }
+    }
+
+    fn fault(&self, id: &CauseId, after: Moment) -> Standing {
+        match id {
+            CauseId::Node(name) => self
+                .map
+                .find(name.as_str())
+                .map_or(Standing::NoEvidence, |node| self.node(node, after)),
+            CauseId::Instance(instance) => self.own_word(after, |id| id == instance),
+            CauseId::Edge { from, to } => self.checks(after, |check| {
+                &check.observer.service == from
+                    && self.map.name(self.map.edge(check.edge).callee) == to
+            }),
+            CauseId::InstanceEdge { from, to } => self.checks(after, |check| {
+                &check.observer == from && self.map.name(self.map.edge(check.edge).callee) == to
+            }),
+        }
+    }
+}
+
+impl Context for Known<'_> {
+    fn standing(&self, cause: &IncidentCause, after: Moment) -> Standing {
+        match cause {
+            IncidentCause::Fault(id) => self.fault(id, after),
+            IncidentCause::Unseen(name) => {
+                let seen = self.instances.iter().any(|(id, seen)| {
+                    &id.service == name && seen.evidence_at().is_some_and(|at| at > after)
+                });
+                if seen {
+                    Standing::Good
+                } else {
+                    Standing::NoEvidence
+                }
+            }
+        }
+    }
+
+    fn about(&self, cause: &IncidentCause) -> About {
+        let subject = match cause {
+            IncidentCause::Fault(id) => id
+                .subjects()
+                .last()
+                .and_then(|name| self.map.find(name.as_str())),
+            IncidentCause::Unseen(name) => self.map.find(name.as_str()),
+        };
+        let Some(node) = subject else {
+            return About::default();
+        };
+        let whole_node = match cause {
+            IncidentCause::Fault(CauseId::Node(_)) | IncidentCause::Unseen(_) => true,
+            IncidentCause::Fault(
+                CauseId::Instance(_) | CauseId::Edge { .. } | CauseId::InstanceEdge { .. },
+            ) => false,
+        };
+        About {
+            owner: self.map.node(node).owner.clone(),
+            entry_point: whole_node && self.map.is_entry_point(node),
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The book of incidents: opens, revises and resolves them from one diagnosis to the next.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::diagnosis::{CauseState, Diagnosis, Impact, ImpactEffect, RootCause};
+use crate::incident::{
+    CausePeriod, Incident, IncidentCause, IncidentEvent, IncidentId, TimelineEntry,
+};
+use crate::moment::Moment;
+use crate::name::Name;
+
+/// Resolved incidents kept for readers; the history keeps more.
+const MAX_RESOLVED: usize = 100;
+
+/// Lines kept of one incident's timeline.
+const MAX_TIMELINE: usize = 200;
+
+/// How a cause stands that the diagnosis does not name any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Its checks still fail.
+    Failing,
+    /// There is fresh good evidence and none against it.
+    Good,
+    /// Nothing fresh is known: silence is not recovery.
+    NoEvidence,
+}
+
+/// What the map says about the subject of a cause.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// Whether it is a service that nobody calls: its failure reaches users directly.
+    pub entry_point: bool,
+}
+
+/// An entry point that has not been seen for too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnseenFront {
+    /// Which.
+    pub service: Name,
+    /// Since when it is unknown.
+    pub since: Moment,
+}
+
+/// What the book asks of whoever knows the evidence and the map.
+pub trait Context {
+    /// How a cause stands that is no longer named; only evidence newer than `after` counts as good.
+    fn standing(&self, cause: &IncidentCause, after: Moment) -> Standing;
+
+    /// What the map says about its subject.
+    fn about(&self, cause: &IncidentCause) -> About;
+}
+
+/// Open and recently resolved incidents.
+#[derive(Debug, Clone, Default)]
+pub struct IncidentBook {
+    opened: u64,
+    open: BTreeMap<IncidentId, Arc<Incident>>,
+    resolved: VecDeque<Arc<Incident>>,
+}
+
+impl IncidentBook {
+    /// Open incidents, oldest first.
+    #[must_use]
+    pub fn open(&self) -> Vec<Arc<Incident>> {
+        self.open.values().cloned().collect()
+    }
+
+    /// Resolved incidents, newest first.
+    #[must_use]
+    pub fn resolved(&self) -> Vec<Arc<Incident>> {
+        self.resolved.iter().cloned().collect()
+    }
+
+    /// Takes the newest diagnosis and says what it did to the incidents.
+    pub fn handle_diagnosis(
+        &mut self,
+        diagnosis: &Diagnosis,
+        unseen: &[UnseenFront],
+        context: &impl Context,
+        now: Moment,
+    ) -> Vec<IncidentEvent> {
+        let mut events = Vec::new();
+        for cause in &diagnosis.root_causes {
+            let key = IncidentCause::Fault(cause.id.clone());
+            let about = context.about(&key);
+            if let Some(id) = self.with_cause(&key) {
+                if let Some(incident) = self.open.get_mut(&id) {
+                    take_over(Arc::make_mut(incident), cause, diagnosis, about);
+                }
+                continue;
+            }
+            let event = match self.orphan_for(cause, diagnosis) {
+                Some(id) => self.revise(id, cause, diagnosis, about, now),
+                None => Some(self.open_fault(cause, diagnosis, about, now)),
+            };
+            events.extend(event);
+        }
+        for front in unseen {
+            let key = IncidentCause::Unseen(front.service.clone());
+            if self.with_cause(&key).is_none() {
+                let about = context.about(&key);
+                events.push(self.open_unseen(key, front, about, now));
+            }
+        }
+        events.extend(self.close(diagnosis, unseen, context, now));
+        events
+    }
+
+    fn with_cause(&self, cause: &IncidentCause) -> Option<IncidentId> {
+        self.open
+            .iter()
+            .find(|(_, incident)| &incident.cause == cause)
+            .map(|(id, _)| *id)
+    }
+
+    /// An open incident whose cause is no longer named and that the new cause explains.
+    fn orphan_for(&self, cause: &RootCause, diagnosis: &Diagnosis) -> Option<IncidentId> {
+        let impacted = impacts(diagnosis, cause);
+        self.open
+            .values()
+            .find(|incident| {
+                !is_named(diagnosis, &incident.cause) && explains(cause, &impacted, incident)
+            })
+            .map(|incident| incident.id)
+    }
+
+    fn open_fault(
+        &mut self,
+        cause: &RootCause,
+        diagnosis: &Diagnosis,
+        about: About,
+        now: Moment,
+    ) -> IncidentEvent {
+        let key = IncidentCause::Fault(cause.id.clone());
+        let mut incident = self.new_incident(key, cause.summary.clone(), cause.since, now);
+        take_over(&mut incident, cause, diagnosis, about);
+        let text = format!("named as the cause: {}", cause.summary);
+        note(
+            &mut incident,
+            TimelineEntry {
+                at: now,
+                subject: cause.id.to_string(),
+                text,
+            },
+        );
+        self.open.insert(incident.id, Arc::new(incident.clone()));
+        IncidentEvent::Opened(incident)
+    }
+
+    fn open_unseen(
+        &mut self,
+        key: IncidentCause,
+        front: &UnseenFront,
+        about: About,
+        now: Moment,
+    ) -> IncidentEvent {
+        let title = format!("cannot see {}", front.service);
+        let mut incident = self.new_incident(key, title, front.since, now);
+        incident.pages = true;
+        incident.owner = about.owner;
+        incident.reasons = vec![format!(
+            "nobody on the map calls {}, and it gives no answer: whether users are served is not known",
+            front.service
+        )];
+        let subject = front.service.to_string();
+        let text = "became unknown".to_owned();
+        note(
+            &mut incident,
+            TimelineEntry {
+                at: front.since,
+                subject,
+                text,
+            },
+        );
+        self.open.insert(incident.id, Arc::new(incident.clone()));
+        IncidentEvent::Opened(incident)
+    }
+
+    fn new_incident(
+        &mut self,
+        cause: IncidentCause,
+        title: String,
+        began_at: Moment,
+        now: Moment,
+    ) -> Incident {
+        self.opened += 1;
+        Incident {
+            id: IncidentId(self.opened),
+            cause_history: vec![CausePeriod {
+                cause: cause.clone(),
+                from: now,
+                until: None,
+            }],
+            cause,
+            state: CauseState::Down,
+            confidence: 1.0,
+            title,
+            pages: false,
+            owner: None,
+            began_at,
+            opened_at: now,
+            resolved_at: None,
+            resolution: None,
+            unconfirmed: None,
+            impacted: Vec::new(),
+            evidence: Vec::new(),
+            reasons: Vec::new(),
+            alternatives: Vec::new(),
+            timeline: Vec::new(),
+        }
+    }
+
+    fn revise(
+        &mut self,
+        id: IncidentId,
+        cause: &RootCause,
+        diagnosis: &Diagnosis,
+        about: About,
+        now: Moment,
+    ) -> Option<IncidentEvent> {
+        let incident = Arc::make_mut(self.open.get_mut(&id)?);
+        let key = IncidentCause::Fault(cause.id.clone());
+        if let Some(last) = incident.cause_history.last_mut() {
+            last.until = Some(now);
+        }
+        incident.cause_history.push(CausePeriod {
+            cause: key.clone(),
+            from: now,
+            until: None,
+        });
+        let text = format!(
+            "cause revised from {} to {key}: {}",
+            incident.cause, cause.summary
+        );
+        incident.cause = key;
+        note(
+            incident,
+            TimelineEntry {
+                at: now,
+                subject: cause.id.to_string(),
+                text,
+            },
+        );
+        take_over(incident, cause, diagnosis, about);
+        Some(IncidentEvent::Revised(incident.clone()))
+    }
+
+    /// Resolves what has recovered, and marks what is merely not seen any more.
+    fn close(
+        &mut self,
+        diagnosis: &Diagnosis,
+        unseen: &[UnseenFront],
+        context: &impl Context,
+        now: Moment,
+    ) -> Vec<IncidentEvent> {
+        let mut done: Vec<(IncidentId, String)> = Vec::new();
+        for (id, incident) in &mut self.open {
+            let still_named = match &incident.cause {
+                IncidentCause::Fault(_) => is_named(diagnosis, &incident.cause),
+                IncidentCause::Unseen(name) => unseen.iter().any(|front| &front.service == name),
+            };
+            if still_named {
+                continue;
+            }
+            let last_bad = incident
+                .evidence
+                .iter()
+                .map(|fact| fact.at)
+                .max()
+                .unwrap_or(incident.began_at);
+            let explained_by = diagnosis
+                .root_causes
+                .iter()
+                .find(|cause| explains(cause, &impacts(diagnosis, cause), incident));
+            match (context.standing(&incident.cause, last_bad), explained_by) {
+                (Standing::Good, _) => done.push((*id, "fresh evidence is good again".to_owned())),
+                (Standing::Failing, Some(cause)) => {
+                    done.push((*id, format!("explained by {}", cause.id)));
+                }
+                (Standing::Failing, None) => {
+                    Arc::make_mut(incident).unconfirmed =
+                        Some("its checks still fail, but too few to name the cause".to_owned());
+                }
+                (Standing::NoEvidence, _) => {
+                    Arc::make_mut(incident).unconfirmed =
+                        Some("no fresh evidence: nobody sees it fail or recover".to_owned());
+                }
+            }
+        }
+        done.into_iter()
+            .filter_map(|(id, why)| self.resolve(id, why, now))
+            .collect()
+    }
+
+    fn resolve(&mut self, id: IncidentId, why: String, now: Moment) -> Option<IncidentEvent> {
+        let mut incident = Arc::unwrap_or_clone(self.open.remove(&id)?);
+        incident.resolved_at = Some(now);
+        incident.unconfirmed = None;
+        if let Some(last) = incident.cause_history.last_mut() {
+            last.until = Some(now);
+        }
+        let subject = incident.cause.to_string();
+        let text = format!("resolved: {why}");
+        note(
+            &mut incident,
+            TimelineEntry {
+                at: now,
+                subject,
+                text,
+            },
+        );
+        incident.resolution = Some(why);
+        self.resolved.push_front(Arc::new(incident.clone()));
+        self.resolved.truncate(MAX_RESOLVED);
+        Some(IncidentEvent::Resolved(incident))
+    }
+}
+
+/// Whether the diagnosis names the cause, or suspects it.
+fn is_named(diagnosis: &Diagnosis, key: &IncidentCause) -> bool {
+    match key {
+        IncidentCause::Fault(id) => diagnosis
+            .root_causes
+            .iter()
+            .chain(&diagnosis.suspected)
+            .any(|cause| &cause.id == id),
+        IncidentCause::Unseen(_) => false,
+    }
+}
+
+fn impacts(diagnosis: &Diagnosis, cause: &RootCause) -> Vec<Impact> {
+    diagnosis
+        .impacted
+        .iter()
+        .filter(|impact| impact.cause == cause.id)
+        .cloned()
+        .collect()
+}
+
+/// Whether the cause accounts for what the incident was about: it reaches its subject, or speaks of it.
+fn explains(cause: &RootCause, impacted: &[Impact], incident: &Incident) -> bool {
+    let IncidentCause::Fault(old) = &incident.cause else {
+        return false;
+    };
+    if *old == cause.id {
+        return false;
+    }
+    let subjects = cause.id.subjects();
+    old.subjects().into_iter().any(|name| {
+        subjects.contains(&name) || impacted.iter().any(|impact| &impact.service == name)
+    })
+}
+
+/// Takes what the newest diagnosis says of the incident's cause.
+fn take_over(incident: &mut Incident, cause: &RootCause, diagnosis: &Diagnosis, about: About) {
+    let impacted = impacts(diagnosis, cause);
+    for fact in &cause.evidence {
+        let text = format!("{} sees {}: {}", fact.observer, fact.target, fact.why());
+        let subject = fact.target.to_string();
+        let known = incident
+            .timeline
+            .iter()
+            .any(|line| line.at == fact.since && line.subject == subject && line.text == text);
+        if !known {
+            note(
+                incident,
+                TimelineEntry {
+                    at: fact.since,
+                    subject,
+                    text,
+                },
+            );
+        }
+    }
+    incident.state = cause.state;
+    incident.confidence = cause.confidence;
+    incident.title.clone_from(&cause.summary);
+    incident.owner = about.owner;
+    incident.began_at = incident.began_at.min(cause.since);
+    let reaches_hard = impacted
+        .iter()
+        .any(|impact| impact.effect == ImpactEffect::Impacted);
+    incident.pages = reaches_hard || about.entry_point;
+    incident.impacted = impacted;
+    incident.evidence.clone_from(&cause.evidence);
+    incident.reasons.clone_from(&cause.reasons);
+    incident.alternatives.clone_from(&cause.alternatives);
+    incident.unconfirmed = None;
+}
+
+/// Adds a line in order of time, within the bound.
+fn note(incident: &mut Incident, entry: TimelineEntry) {
+    if incident.timeline.len() >= MAX_TIMELINE {
+        return;
+    }
+    let at = incident
+        .timeline
+        .partition_point(|line| line.at <= entry.at);
+    incident.timeline.insert(at, entry);
+}
