@@ -66,6 +66,20 @@ async fn an_answer_of_the_extended_protocol_is_kept_back_until_it_is_flushed() {
 }
 
 #[tokio::test]
+async fn after_an_error_in_the_extended_protocol_the_rest_is_skipped_until_sync() {
+    let database = StandInPostgres::start(0).unwrap();
+    let mut bytes = STARTUP.to_vec();
+    bytes.extend_from_slice(b"P\0\0\0\x10\0SELECT 2\0\0\0");
+    bytes.extend_from_slice(b"P\0\0\0\x10\0SELECT 1\0\0\0");
+    bytes.extend_from_slice(b"B\0\0\0\x0c\0\0\0\0\0\0\0\0");
+    bytes.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
+    bytes.extend_from_slice(b"S\0\0\0\x04");
+    let answer = say(database.addr(), &bytes).await;
+    let after_error = b"the empty statement\0\0Z\0\0\0\x05I";
+    assert!(answer.ends_with(after_error), "{}", answer.escape_ascii());
+}
+
+#[tokio::test]
 async fn a_message_of_absurd_length_ends_the_connection_with_a_reason() {
     let database = StandInPostgres::start(0).unwrap();
     let mut bytes = STARTUP.to_vec();
