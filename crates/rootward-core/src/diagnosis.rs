@@ -14,7 +14,9 @@ use crate::status::{CheckStatus, Criticality, ErrorCategory};
 
 mod cause;
 mod impact;
+mod reasons;
 mod rule;
+mod scene;
 mod weigh;
 
 pub use impact::impact_of;

@@ -4,6 +4,7 @@
 //! It opens when a cause is named, and resolves only on evidence that the cause is gone: silence is not recovery.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::diagnosis::{CauseId, CauseState, Fact, Impact};
 use crate::moment::Moment;
@@ -119,17 +120,17 @@ pub struct Incident {
 #[derive(Debug, Clone, PartialEq)]
 pub enum IncidentEvent {
     /// It was opened.
-    Opened(Incident),
+    Opened(Arc<Incident>),
     /// Its cause was revised.
-    Revised(Incident),
+    Revised(Arc<Incident>),
     /// It was resolved.
-    Resolved(Incident),
+    Resolved(Arc<Incident>),
 }
 
 impl IncidentEvent {
     /// The incident as it is after the event.
     #[must_use]
-    pub const fn incident(&self) -> &Incident {
+    pub const fn incident(&self) -> &Arc<Incident> {
         match self {
             Self::Opened(incident) | Self::Revised(incident) | Self::Resolved(incident) => incident,
         }

@@ -250,10 +250,10 @@ mod tests {
             Duration::from_millis(10),
             start + interval + RELEASE_TICK,
         );
-        let mut per_100_ms: BTreeMap<u64, usize> = BTreeMap::new();
+        let mut per_100_ms: BTreeMap<u128, usize> = BTreeMap::new();
         for at in polls.values() {
             *per_100_ms
-                .entry((at[0] - start).as_millis() as u64 / 100)
+                .entry((at[0] - start).as_millis() / 100)
                 .or_default() += 1;
         }
         let average = 2_000 / 100;

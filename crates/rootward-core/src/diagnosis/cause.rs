@@ -163,7 +163,27 @@ mod tests {
             .iter()
             .map(|category| summary(&id, CauseState::Down, *category))
             .collect();
-        insta::assert_snapshot!(lines.join("\n"), @"");
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        orders-db does not answer in time
+        orders-db refuses connections
+        orders-db drops connections
+        orders-db has a name that does not resolve
+        orders-db fails the TLS handshake
+        orders-db refuses the credentials
+        orders-db limits requests
+        orders-db has no capacity left
+        orders-db is still starting
+        orders-db is shutting down
+        orders-db is not ready
+        orders-db is ready but cannot serve
+        orders-db is down
+        orders-db answers with HTTP errors
+        orders-db does not give valid answers
+        orders-db answers with redirects
+        orders-db does not have what is asked for
+        orders-db is down
+        orders-db is down
+        ");
     }
 
     #[test]

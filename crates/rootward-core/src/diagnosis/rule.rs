@@ -8,23 +8,20 @@
 //! What this rule cannot tell: a host, a zone, a release or the aggregator's own network as one fault; two faults on
 //! one target; a partial failure that comes and goes. Those are named as their parts.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnosis::cause::{list, state_of, summary};
+use crate::diagnosis::cause::{state_of, summary};
+use crate::diagnosis::scene::Scene;
 use crate::diagnosis::weigh::{self, Choice, Scale, Way};
 use crate::diagnosis::{
     CauseId, Check, Diagnosis, Fact, Input, LocalCheck, Ranked, RootCause, Sight, Unseen, impact_of,
 };
 use crate::map::NodeIndex;
-use crate::moment::Moment;
 use crate::name::{InstanceId, Name};
-use crate::status::{Criticality, ErrorCategory};
+use crate::status::ErrorCategory;
 
 /// Below this a cause is listed among the unexplained, not named.
 const NAMING_THRESHOLD: f64 = 0.5;
-
-/// Callers that agree before the others need not be waited for.
-const AGREEING_CALLERS: usize = 2;
 
 /// Says which faults explain what was seen.
 #[must_use]
@@ -58,6 +55,7 @@ pub fn diagnose(input: &Input<'_>) -> Diagnosis {
             .cmp(&b.service)
             .then_with(|| a.cause.cmp(&b.cause))
     });
+    diagnosis.unexplained = scene.unexplained(&diagnosis);
     diagnosis
         .unexplained
         .sort_by(|a, b| (a.since, &a.observer, &a.target).cmp(&(b.since, &b.observer, &b.target)));
@@ -82,202 +80,8 @@ fn by_onset(a: &RootCause, b: &RootCause) -> std::cmp::Ordering {
     (a.since, &a.id).cmp(&(b.since, &b.id))
 }
 
-/// The failing and good checks by target, and what explains what.
-struct Scene<'a> {
-    input: &'a Input<'a>,
-    bad: Vec<Vec<&'a Check>>,
-    good: Vec<Vec<&'a Check>>,
-    local: Vec<Vec<&'a LocalCheck>>,
-    instances: Vec<Vec<&'a crate::diagnosis::InstanceSeen>>,
-    /// For each node, the failing callees that its own trouble may come from.
-    explainers: Vec<BTreeSet<NodeIndex>>,
-    /// Members of circles that nothing outside explains: each with the member that failed first.
-    circles: BTreeMap<NodeIndex, NodeIndex>,
-}
-
 impl<'a> Scene<'a> {
-    fn new(input: &'a Input<'a>) -> Self {
-        let count = input.map.nodes().len();
-        let mut scene = Self {
-            input,
-            bad: vec![Vec::new(); count],
-            good: vec![Vec::new(); count],
-            local: vec![Vec::new(); count],
-            instances: vec![Vec::new(); count],
-            explainers: vec![BTreeSet::new(); count],
-            circles: BTreeMap::new(),
-        };
-        for check in input.checks {
-            let target = input.map.edge(check.edge).callee.0;
-            if check.is_bad() {
-                scene.bad[target].push(check);
-            } else if !check.is_undecided() {
-                scene.good[target].push(check);
-            }
-        }
-        for checks in scene.bad.iter_mut().chain(scene.good.iter_mut()) {
-            checks.sort_by(|a, b| (a.since, &a.observer).cmp(&(b.since, &b.observer)));
-        }
-        for local in input.local.iter().filter(|local| local.is_bad()) {
-            if local.criticality != Criticality::Informational {
-                scene.local[local.service.0].push(local);
-            }
-        }
-        for seen in input.instances {
-            scene.instances[seen.service.0].push(seen);
-        }
-        for node in input.map.indices() {
-            scene.explainers[node.0] = scene.find_explainers(node);
-        }
-        scene.find_circles();
-        scene
-    }
-
-    /// Nobody sees the service: it has no instance that answers.
-    fn is_blind(&self, node: NodeIndex) -> bool {
-        !self.instances[node.0].iter().any(|seen| match seen.sight {
-            Sight::Answers => true,
-            Sight::AnswersWithoutReport | Sight::Silent | Sight::NotPolledYet => false,
-        })
-    }
-
-    /// What the service's trouble may come from: callees that it sees failing itself; for a blind one, hard callees that
-    /// anybody sees failing.
-    fn find_explainers(&self, node: NodeIndex) -> BTreeSet<NodeIndex> {
-        let map = self.input.map;
-        if self.bad[node.0].is_empty() || !map.is_service(node) {
-            return BTreeSet::new();
-        }
-        let blind = self.is_blind(node);
-        map.callees(node)
-            .iter()
-            .filter(|edge| {
-                let callee = map.edge(**edge).callee;
-                let bad = &self.bad[callee.0];
-                match (blind, self.input.labels[edge.0]) {
-                    (_, Criticality::Informational) | (true, Criticality::Soft) => false,
-                    (true, Criticality::Hard) => !bad.is_empty(),
-                    (false, Criticality::Hard | Criticality::Soft) => {
-                        bad.iter().any(|check| check.edge == **edge)
-                    }
-                }
-            })
-            .map(|edge| map.edge(*edge).callee)
-            .collect()
-    }
-
-    /// Whether deeper trouble of the target could make this check fail.
-    fn passed_on(&self, check: &Check) -> bool {
-        let target = self.input.map.edge(check.edge).callee;
-        self.input.map.is_service(target) && may_come_from_below(check.category)
-    }
-
-    /// The failing checks on a node that nothing deeper explains.
-    fn own(&self, node: NodeIndex) -> Vec<&'a Check> {
-        let explained = !self.explainers[node.0].is_empty() || !self.local[node.0].is_empty();
-        self.bad[node.0]
-            .iter()
-            .copied()
-            .filter(|check| !(explained && self.passed_on(check)))
-            .collect()
-    }
-
-    fn has_own_evidence(&self, node: NodeIndex) -> bool {
-        !self.local[node.0].is_empty() || !self.own(node).is_empty()
-    }
-
-    /// Finds circles of explanations that rest on nothing.
-    fn find_circles(&mut self) {
-        let map = self.input.map;
-        let mut grounded: BTreeSet<NodeIndex> = map
-            .indices()
-            .filter(|node| self.has_own_evidence(*node))
-            .collect();
-        let mut queue: VecDeque<NodeIndex> = grounded.iter().copied().collect();
-        while let Some(node) = queue.pop_front() {
-            for edge in map.callers(node) {
-                let caller = map.edge(*edge).caller;
-                if self.explainers[caller.0].contains(&node) && grounded.insert(caller) {
-                    queue.push_back(caller);
-                }
-            }
-        }
-        let floating: BTreeSet<NodeIndex> = map
-            .indices()
-            .filter(|node| !self.bad[node.0].is_empty() && !grounded.contains(node))
-            .collect();
-        for node in &floating {
-            let below = self.reachable(*node);
-            // A bottom circle is one whose members all reach each other and nothing else.
-            if below.contains(node) && below.iter().all(|other| self.reachable(*other) == below) {
-                let first = below
-                    .iter()
-                    .copied()
-                    .min_by_key(|member| (self.onset(*member), *member))
-                    .unwrap_or(*node);
-                self.circles.insert(*node, first);
-            }
-        }
-    }
-
-    /// Every node that explanations lead to from here.
-    fn reachable(&self, from: NodeIndex) -> BTreeSet<NodeIndex> {
-        let mut seen = BTreeSet::new();
-        let mut queue = vec![from];
-        while let Some(node) = queue.pop() {
-            for next in &self.explainers[node.0] {
-                if seen.insert(*next) {
-                    queue.push(*next);
-                }
-            }
-        }
-        seen
-    }
-
-    fn onset(&self, node: NodeIndex) -> Moment {
-        self.bad[node.0]
-            .iter()
-            .map(|check| check.since)
-            .min()
-            .unwrap_or(self.input.now)
-    }
-
-    /// The nodes where explanations end, in name order.
-    fn roots(&self) -> Vec<NodeIndex> {
-        self.input
-            .map
-            .indices()
-            .filter(|node| {
-                self.has_own_evidence(*node)
-                    || self.circles.get(node).is_some_and(|first| first == node)
-            })
-            .collect()
-    }
-
-    /// The failing checks further up that a fault here explains.
-    fn carried(&self, root: NodeIndex) -> Vec<&'a Check> {
-        let map = self.input.map;
-        let mut reached = BTreeSet::from([root]);
-        let mut queue = VecDeque::from([root]);
-        while let Some(node) = queue.pop_front() {
-            for edge in map.callers(node) {
-                let caller = map.edge(*edge).caller;
-                if self.explainers[caller.0].contains(&node) && reached.insert(caller) {
-                    queue.push_back(caller);
-                }
-            }
-        }
-        reached.remove(&root);
-        let mut carried: Vec<&Check> = reached
-            .iter()
-            .flat_map(|node| self.bad[node.0].iter().copied())
-            .filter(|check| self.passed_on(check))
-            .collect();
-        carried.sort_by(|a, b| (a.since, &a.observer, a.edge).cmp(&(b.since, &b.observer, b.edge)));
-        carried
-    }
-
-    /// Names what is wrong at a root, or lists its checks as unexplained.
+    /// Names what is wrong at a root, unless it looks like noise.
     fn judge(&self, node: NodeIndex, diagnosis: &mut Diagnosis) {
         let carried = self.carried(node);
         if !self.local[node.0].is_empty() {
@@ -349,7 +153,7 @@ impl<'a> Scene<'a> {
                     diagnosis,
                 );
             }
-            Choice::Ways { ways, noise } if confidence >= NAMING_THRESHOLD => {
+            Choice::Ways { ways } if confidence >= NAMING_THRESHOLD => {
                 for Way {
                     id,
                     evidence,
@@ -371,16 +175,8 @@ impl<'a> Scene<'a> {
                     };
                     self.name(named, diagnosis);
                 }
-                diagnosis
-                    .unexplained
-                    .extend(noise.iter().map(|check| check.fact(self.input.map)));
             }
-            Choice::Node | Choice::Ways { .. } | Choice::Noise => {
-                let lost = direct.iter().chain(&carried);
-                diagnosis
-                    .unexplained
-                    .extend(lost.map(|check| check.fact(self.input.map)));
-            }
+            Choice::Node | Choice::Ways { .. } | Choice::Noise => {}
         }
     }
 
@@ -488,178 +284,25 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The failing checks on the service whose way is broken, and further up.
-    fn carried_by(&self, evidence: &[&Check], carried: &[&'a Check]) -> Vec<&'a Check> {
-        let callers: BTreeSet<NodeIndex> = evidence
+    /// Every failing check that no cause accounts for: nothing is lost.
+    fn unexplained(&self, diagnosis: &Diagnosis) -> Vec<Fact> {
+        let covered: BTreeSet<(&str, &Name)> = diagnosis
+            .root_causes
             .iter()
-            .map(|check| self.input.map.edge(check.edge).caller)
+            .chain(&diagnosis.suspected)
+            .flat_map(|cause| &cause.evidence)
+            .map(|fact| (fact.observer.as_str(), &fact.target))
             .collect();
-        carried
+        let checks = self
+            .bad
             .iter()
-            .copied()
-            .filter(|check| {
-                let target = self.input.map.edge(check.edge).callee;
-                callers.contains(&target)
-                    || self
-                        .reachable(target)
-                        .iter()
-                        .any(|node| callers.contains(node))
-            })
+            .flatten()
+            .map(|check| check.fact(self.input.map));
+        let local = self.local.iter().flatten().map(|local| local.fact());
+        checks
+            .chain(local)
+            .filter(|fact| !covered.contains(&(fact.observer.as_str(), &fact.target)))
             .collect()
-    }
-
-    fn other_members(&self, node: NodeIndex) -> impl Iterator<Item = CauseId> + '_ {
-        self.circles
-            .iter()
-            .filter(move |(member, first)| **first == node && **member != node)
-            .map(|(member, _)| CauseId::Node(self.input.map.name(*member).clone()))
-    }
-
-    /// Why a cause still waits, if it does.
-    fn held(
-        &self,
-        node: NodeIndex,
-        direct: &[&Check],
-        outdated: &[&Check],
-        begin: Moment,
-    ) -> Option<String> {
-        let Input { now, map, .. } = *self.input;
-        if now - begin >= self.input.hold_limit {
-            return None;
-        }
-        let name = map.name(node);
-        let not_seen_since = self.instances[node.0]
-            .iter()
-            .any(|seen| seen.polled_at.is_none_or(|at| at < begin));
-        if not_seen_since {
-            return Some(format!("waiting for {name} to be polled again"));
-        }
-        let about_to_decide = self.input.checks.iter().find(|check| {
-            map.edge(check.edge).caller == node
-                && self.input.labels[check.edge.0] == Criticality::Hard
-                && !check.is_bad()
-                && check.is_undecided()
-        });
-        if let Some(check) = about_to_decide {
-            let callee = map.name(map.edge(check.edge).callee);
-            return Some(format!("waiting for {name} to decide about {callee}"));
-        }
-        let agreeing: BTreeSet<&Name> =
-            direct.iter().map(|check| &check.observer.service).collect();
-        let others: BTreeSet<Name> = outdated
-            .iter()
-            .copied()
-            .chain(self.undecided_about(node))
-            .map(|check| check.observer.service.clone())
-            .filter(|service| !agreeing.contains(service))
-            .collect();
-        if agreeing.len() < AGREEING_CALLERS && !others.is_empty() {
-            return Some(format!(
-                "waiting for {} to check {name} again",
-                list(&others)
-            ));
-        }
-        None
-    }
-
-    fn undecided_about(&self, node: NodeIndex) -> impl Iterator<Item = &'a Check> + '_ {
-        self.input.checks.iter().filter(move |check| {
-            self.input.map.edge(check.edge).callee == node
-                && !check.is_bad()
-                && check.is_undecided()
-        })
-    }
-
-    fn reasons(
-        &self,
-        node: NodeIndex,
-        direct: &[&Check],
-        good: &[&Check],
-        carried: &[&Check],
-    ) -> Vec<String> {
-        let map = self.input.map;
-        let name = map.name(node);
-        let services = |checks: &[&Check]| -> BTreeSet<Name> {
-            checks
-                .iter()
-                .map(|check| check.observer.service.clone())
-                .collect()
-        };
-        let failing = services(direct);
-        let asked: BTreeSet<Name> = failing.union(&services(good)).cloned().collect();
-        let callers = if asked.len() == 1 {
-            "caller"
-        } else {
-            "callers"
-        };
-        let phrase = weigh::dominant(direct.iter().copied()).phrase();
-        let mut reasons = vec![format!(
-            "{} of {} {callers} report it failing ({phrase}): {}",
-            failing.len(),
-            asked.len(),
-            list(&failing)
-        )];
-        if let Some(first) = direct.first() {
-            reasons.push(format!("seen first by {}", first.observer));
-        }
-        let seen = &self.instances[node.0];
-        let silent = seen
-            .iter()
-            .filter(|seen| seen.sight == Sight::Silent)
-            .count();
-        if silent > 0 {
-            reasons.push(format!(
-                "{silent} of {} of its own instances do not answer the poll either",
-                seen.len()
-            ));
-        } else if seen.iter().any(|seen| seen.sight == Sight::Answers) {
-            reasons.push(format!(
-                "{name} itself answers the poll and reports nothing that would explain it"
-            ));
-        }
-        if self.circles.contains_key(&node) {
-            if let Some(cycle) = map.cycle_of(node) {
-                reasons.push(format!("it is part of the cycle {cycle}; it failed first"));
-            }
-        }
-        if !carried.is_empty() {
-            let up = services(carried);
-            reasons.push(format!(
-                "it also explains what {} see further up",
-                list(&up)
-            ));
-        }
-        if !good.is_empty() {
-            reasons.push(format!("against it: {} see it up", list(&services(good))));
-        }
-        reasons
-    }
-
-    fn way_reasons(&self, node: NodeIndex, evidence: &[&Check], good: &[&Check]) -> Vec<String> {
-        let name = self.input.map.name(node);
-        let phrase = weigh::dominant(evidence.iter().copied()).phrase();
-        let mut reasons = vec![format!(
-            "{} failing ({phrase}), seen first by {}",
-            plural(evidence.len(), "check", "checks"),
-            evidence
-                .first()
-                .map(|check| check.observer.to_string())
-                .unwrap_or_default()
-        )];
-        let others: BTreeSet<Name> = good
-            .iter()
-            .map(|check| check.observer.service.clone())
-            .collect();
-        if !others.is_empty() {
-            reasons.push(format!("{} see {name} up", list(&others)));
-        }
-        if self.instances[node.0]
-            .iter()
-            .any(|seen| seen.sight == Sight::Answers)
-        {
-            reasons.push(format!("{name} itself answers the poll"));
-        }
-        reasons
     }
 }
 
@@ -673,36 +316,4 @@ struct Named<'a> {
     reasons: Vec<String>,
     confidence: f64,
     held: Option<String>,
-}
-
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// Whether a failure of this category can be the echo of something deeper: the target answered, or answered late.
-const fn may_come_from_below(category: Option<ErrorCategory>) -> bool {
-    match category {
-        None => true,
-        Some(category) => match category {
-            ErrorCategory::Timeout
-            | ErrorCategory::RateLimited
-            | ErrorCategory::ResourceExhausted
-            | ErrorCategory::Starting
-            | ErrorCategory::NotReady
-            | ErrorCategory::NotServing
-            | ErrorCategory::HttpStatus
-            | ErrorCategory::Unknown => true,
-            ErrorCategory::ConnectionRefused
-            | ErrorCategory::ConnectionReset
-            | ErrorCategory::Dns
-            | ErrorCategory::Tls
-            | ErrorCategory::Auth
-            | ErrorCategory::ShuttingDown
-            | ErrorCategory::Stale
-            | ErrorCategory::Protocol
-            | ErrorCategory::Redirect
-            | ErrorCategory::NotFound
-            | ErrorCategory::Panic => false,
-        },
-    }
 }

@@ -55,11 +55,8 @@ pub(super) struct Scale<'a> {
 pub(super) enum Choice<'a> {
     /// The target itself.
     Node,
-    /// The ways to it from some callers; the rest of the failing checks is noise.
-    Ways {
-        ways: Vec<Way<'a>>,
-        noise: Vec<&'a Check>,
-    },
+    /// The ways to it from some callers; what they do not cover is noise.
+    Ways { ways: Vec<Way<'a>> },
     /// Too little to name anything.
     Noise,
 }
@@ -195,7 +192,7 @@ impl<'a> Scale<'a> {
         let noise = self.bad.iter().map(|check| noise_of(check)).sum::<f64>()
             + self.carried * cost::NOISE
             + silence;
-        let (ways, rest, ways_cost) = self.cheapest_ways();
+        let (ways, ways_cost) = self.cheapest_ways();
         let ways_cost = ways_cost + silence;
 
         let node_id = CauseId::Node(self.map.name(self.target).clone());
@@ -218,7 +215,7 @@ impl<'a> Scale<'a> {
         let ways_win = ways_possible && ways_cost < node && ways_cost < noise;
         if ways_win {
             let margin = node.min(noise) - ways_cost;
-            let choice = Choice::Ways { ways, noise: rest };
+            let choice = Choice::Ways { ways };
             return Weighed {
                 choice,
                 margin,
@@ -284,9 +281,9 @@ impl<'a> Scale<'a> {
     }
 
     /// For each caller the cheapest of: its way as a whole, the ways of single instances, noise.
-    fn cheapest_ways(&self) -> (Vec<Way<'a>>, Vec<&'a Check>, f64) {
+    fn cheapest_ways(&self) -> (Vec<Way<'a>>, f64) {
         let to = self.map.name(self.target);
-        let (mut ways, mut rest, mut total) = (Vec::new(), Vec::new(), 0.0);
+        let (mut ways, mut total) = (Vec::new(), 0.0);
         for (service, caller) in self.callers() {
             let class = edge_class(dominant(caller.bad.iter().copied()));
             let as_noise: f64 = caller.bad.iter().map(|check| noise_of(check)).sum();
@@ -323,12 +320,10 @@ impl<'a> Scale<'a> {
                         evidence: vec![check],
                         margin: noise_of(check) - per_instance,
                     });
-                } else {
-                    rest.push(check);
                 }
             }
         }
-        (ways, rest, total)
+        (ways, total)
     }
 
     /// Each failing caller's way, named whether or not it would pay.

@@ -147,7 +147,8 @@ impl IncidentBook {
                 text,
             },
         );
-        self.open.insert(incident.id, Arc::new(incident.clone()));
+        let incident = Arc::new(incident);
+        self.open.insert(incident.id, Arc::clone(&incident));
         IncidentEvent::Opened(incident)
     }
 
@@ -176,7 +177,8 @@ impl IncidentBook {
                 text,
             },
         );
-        self.open.insert(incident.id, Arc::new(incident.clone()));
+        let incident = Arc::new(incident);
+        self.open.insert(incident.id, Arc::clone(&incident));
         IncidentEvent::Opened(incident)
     }
 
@@ -222,7 +224,8 @@ impl IncidentBook {
         about: About,
         now: Moment,
     ) -> Option<IncidentEvent> {
-        let incident = Arc::make_mut(self.open.get_mut(&id)?);
+        let entry = self.open.get_mut(&id)?;
+        let incident = Arc::make_mut(entry);
         let key = IncidentCause::Fault(cause.id.clone());
         if let Some(last) = incident.cause_history.last_mut() {
             last.until = Some(now);
@@ -246,7 +249,7 @@ impl IncidentBook {
             },
         );
         take_over(incident, cause, diagnosis, about);
-        Some(IncidentEvent::Revised(incident.clone()))
+        Some(IncidentEvent::Revised(Arc::clone(entry)))
     }
 
     /// Resolves what has recovered, and marks what is merely not seen any more.
@@ -314,7 +317,8 @@ impl IncidentBook {
             },
         );
         incident.resolution = Some(why);
-        self.resolved.push_front(Arc::new(incident.clone()));
+        let incident = Arc::new(incident);
+        self.resolved.push_front(Arc::clone(&incident));
         self.resolved.truncate(MAX_RESOLVED);
         Some(IncidentEvent::Resolved(incident))
     }

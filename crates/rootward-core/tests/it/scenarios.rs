@@ -1,0 +1,238 @@
+//! What an on-call person must be told, story by story.
+
+use crate::world::play;
+
+const SHOP: &str = "
+    service front x2 -> cart checkout search(soft)
+    service cart x2 -> carts-db cache(soft)
+    service checkout x2 -> orders payments cart
+    service orders x2 -> orders-db
+    service invoices -> orders-db orders
+    service reports -> orders-db(soft)
+    service payments -> payments-db
+    service search -> search-index
+    resource orders-db
+    resource carts-db
+    resource payments-db
+    resource search-index
+    resource cache
+";
+
+fn shop(story: &str) {
+    play(&format!("{SHOP}\n{story}"));
+}
+
+#[test]
+fn a_healthy_shop_has_no_cause_and_no_incident() {
+    shop(
+        "expect 0 status front unknown
+          expect 30 status front healthy
+          expect 60 root -
+          expect 60 unknown -
+          expect 60 incidents 0",
+    );
+}
+
+#[test]
+fn a_refusing_database_is_the_one_cause_and_its_dependants_are_impacted() {
+    shop(
+        "at 40 fail orders-db connection_refused
+          expect 75 root node:orders-db
+          expect 75 impacted checkout front invoices orders
+          expect 75 degraded reports
+          expect 75 status orders unhealthy
+          expect 75 status checkout degraded
+          expect 75 status cart healthy
+          expect 75 incidents 1
+          expect 75 paging node:orders-db
+          expect 200 root node:orders-db
+          at 200 heal orders-db
+          expect 240 root -
+          expect 240 incidents 0
+          expect 240 status front healthy
+          expect 240 opened 1",
+    );
+}
+
+#[test]
+fn a_database_that_slows_and_then_refuses_is_one_incident() {
+    shop(
+        "at 40 fail orders-db timeout
+          expect 75 root node:orders-db
+          at 100 fail orders-db connection_refused
+          expect 130 root node:orders-db
+          expect 130 incidents 1
+          at 160 heal orders-db
+          expect 200 incidents 0
+          expect 200 opened 1",
+    );
+}
+
+#[test]
+fn a_soft_dependency_degrades_and_pages_nobody() {
+    shop(
+        "at 40 fail cache connection_refused
+          expect 75 root node:cache
+          expect 75 impacted -
+          expect 75 degraded cart
+          expect 75 status cart degraded
+          expect 75 incidents 1
+          expect 75 paging -",
+    );
+}
+
+#[test]
+fn a_service_cut_off_from_the_aggregator_is_unknown_and_no_cause() {
+    shop(
+        "at 40 cut payments
+          expect 85 status payments unknown
+          expect 85 root -
+          expect 85 unknown payments#0
+          expect 85 incidents 0
+          at 90 heal payments
+          expect 110 status payments healthy",
+    );
+}
+
+#[test]
+fn a_killed_service_is_unknown_and_named_when_its_callers_fail() {
+    shop(
+        "at 40 kill payments
+          expect 85 status payments unknown
+          expect 85 root node:payments
+          expect 85 impacted checkout front
+          expect 85 incidents 1
+          at 120 heal payments
+          expect 160 root -
+          expect 160 incidents 0
+          expect 160 opened 1",
+    );
+}
+
+#[test]
+fn a_cut_front_is_silence_that_pages() {
+    shop(
+        "at 40 cut front
+          expect 100 status front unknown
+          expect 100 incidents 0
+          expect 200 incidents 1
+          expect 200 paging unseen:front
+          expect 200 root -
+          at 210 heal front
+          expect 230 incidents 0",
+    );
+}
+
+#[test]
+fn a_broken_way_from_one_service_is_an_edge_and_not_the_database() {
+    shop(
+        "at 40 fail invoices->orders-db timeout
+          expect 90 root edge:invoices->orders-db
+          expect 90 impacted invoices
+          expect 90 status orders healthy",
+    );
+}
+
+#[test]
+fn a_broken_way_from_one_instance_impacts_nobody_while_the_other_serves() {
+    shop(
+        "at 40 fail orders#1->orders-db timeout
+          expect 90 root instance_edge:orders#1->orders-db
+          expect 90 impacted -
+          expect 90 status orders degraded",
+    );
+}
+
+#[test]
+fn a_full_disk_is_its_instances_own_fault() {
+    shop(
+        "at 40 sick payments#0 disk
+          expect 90 root instance:payments#0
+          expect 90 impacted checkout front payments
+          at 100 heal payments#0
+          expect 140 root -
+          expect 140 incidents 0",
+    );
+}
+
+#[test]
+fn two_independent_faults_are_two_incidents() {
+    shop(
+        "at 40 fail orders-db connection_refused
+          at 60 fail carts-db timeout
+          expect 110 root node:carts-db node:orders-db
+          expect 110 incidents 2
+          at 120 heal orders-db
+          expect 160 root node:carts-db
+          expect 160 incidents 1",
+    );
+}
+
+#[test]
+fn one_lost_check_opens_nothing() {
+    shop(
+        "at 40 fail orders-db timeout
+          at 41 heal orders-db
+          expect 60 opened 0
+          expect 120 opened 0",
+    );
+}
+
+#[test]
+fn recovery_that_nobody_sees_is_not_recovery() {
+    play(
+        "
+        service api -> db
+        resource db
+        at 40 fail db connection_refused
+        expect 70 root node:db
+        expect 70 incidents 1
+        at 80 cut api
+        expect 130 root -
+        expect 130 incidents 1
+        at 140 heal db
+        at 200 heal api
+        expect 230 incidents 0
+        expect 230 opened 1",
+    );
+}
+
+#[test]
+fn a_cycle_with_one_sick_member_names_the_member() {
+    play(
+        "
+        service a -> b a-db
+        service b -> a
+        service c -> a
+        resource a-db
+        at 40 fail a-db connection_refused
+        expect 90 root node:a-db
+        expect 90 impacted a b c",
+    );
+}
+
+#[test]
+fn services_that_fail_in_a_circle_get_one_cause() {
+    play(
+        "
+        service a -> b
+        service b -> a
+        service front -> a
+        at 40 fail a->b http_status
+        at 41 fail b->a http_status
+        at 42 fail front->a http_status
+        expect 100 incidents 1
+        expect 100 opened 1",
+    );
+}
+
+#[test]
+fn the_same_story_gives_the_same_answer_twice() {
+    for _ in 0..2 {
+        shop(
+            "at 40 fail orders-db connection_refused
+              at 50 kill payments
+              expect 100 root node:orders-db node:payments",
+        );
+    }
+}
