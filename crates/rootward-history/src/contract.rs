@@ -1,5 +1,6 @@
 //! What every store promises, tried on each of them.
 
+use std::sync::Arc;
 use std::thread;
 
 use rootward_core::diagnosis::{CauseId, CauseState};
@@ -120,13 +121,13 @@ fn an_incident_is_read_as_of_its_newest_event(mut history: impl History) {
     };
     let ended = resolved(revised.clone());
     history
-        .record_incident(&IncidentEvent::Opened(opened))
+        .record_incident(&IncidentEvent::Opened(Arc::new(opened)))
         .unwrap();
     history
-        .record_incident(&IncidentEvent::Revised(revised))
+        .record_incident(&IncidentEvent::Revised(Arc::new(revised)))
         .unwrap();
     history
-        .record_incident(&IncidentEvent::Resolved(ended.clone()))
+        .record_incident(&IncidentEvent::Resolved(Arc::new(ended.clone())))
         .unwrap();
     let reader = history.reader();
     assert_eq!(
@@ -139,12 +140,12 @@ fn an_incident_is_read_as_of_its_newest_event(mut history: impl History) {
 fn incidents_come_newest_first_and_no_more_than_asked_for(mut history: impl History) {
     for number in [1, 2, 3] {
         history
-            .record_incident(&IncidentEvent::Opened(incident(number)))
+            .record_incident(&IncidentEvent::Opened(Arc::new(incident(number))))
             .unwrap();
     }
     // An event about an older incident does not make it a newer one.
     history
-        .record_incident(&IncidentEvent::Resolved(resolved(incident(1))))
+        .record_incident(&IncidentEvent::Resolved(Arc::new(resolved(incident(1)))))
         .unwrap();
     let ids = |limit| -> Vec<u64> {
         let kept = history.reader().incidents(limit).unwrap();
@@ -156,7 +157,7 @@ fn incidents_come_newest_first_and_no_more_than_asked_for(mut history: impl Hist
 
 fn a_revision_of_an_incident_that_was_never_opened_is_kept(mut history: impl History) {
     history
-        .record_incident(&IncidentEvent::Revised(incident(4)))
+        .record_incident(&IncidentEvent::Revised(Arc::new(incident(4))))
         .unwrap();
     assert!(history.reader().incident(IncidentId(4)).unwrap().is_some());
 }

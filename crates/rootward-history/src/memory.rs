@@ -37,7 +37,7 @@ impl History for Memory {
     }
 
     fn record_incident(&mut self, event: &IncidentEvent) -> Result<(), Error> {
-        self.kept.write().put_incident(event.incident().clone());
+        self.kept.write().put_incident(Arc::clone(event.incident()));
         Ok(())
     }
 
@@ -79,8 +79,8 @@ impl Shelves {
         self.transitions.push_back(transition);
     }
 
-    fn put_incident(&mut self, incident: Incident) {
-        self.incidents.insert(incident.id, Arc::new(incident));
+    fn put_incident(&mut self, incident: Arc<Incident>) {
+        self.incidents.insert(incident.id, incident);
         if self.incidents.len() > MAX_INCIDENTS {
             let oldest_resolved = self
                 .incidents
@@ -143,12 +143,12 @@ mod tests {
     fn an_open_incident_outlives_a_thousand_resolved_ones() {
         let mut history = Memory::new();
         history
-            .record_incident(&IncidentEvent::Opened(contract::incident(1)))
+            .record_incident(&IncidentEvent::Opened(Arc::new(contract::incident(1))))
             .unwrap();
         for number in 2..=MAX_INCIDENTS as u64 + 5 {
             let resolved = contract::resolved(contract::incident(number));
             history
-                .record_incident(&IncidentEvent::Resolved(resolved))
+                .record_incident(&IncidentEvent::Resolved(Arc::new(resolved)))
                 .unwrap();
         }
         let reader = history.reader();
