@@ -48,6 +48,11 @@ impl<'a> Scene<'a> {
                 scene.local[local.service.0].push(local);
             }
         }
+        for local in &mut scene.local {
+            local.sort_by(|a, b| {
+                (a.since, &a.instance, &a.component).cmp(&(b.since, &b.instance, &b.component))
+            });
+        }
         for seen in input.instances {
             scene.instances[seen.service.0].push(seen);
         }
