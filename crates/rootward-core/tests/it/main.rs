@@ -1,5 +1,7 @@
 //! Scenarios as text against the whole engine, in virtual time.
 
 mod laws;
+mod maps;
+mod polls;
 mod scenarios;
 mod world;

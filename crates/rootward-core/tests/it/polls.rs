@@ -1,0 +1,364 @@
+//! What each outcome of a poll does to an instance, its service and the findings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::snapshot::{FindingKind, ServiceView};
+use rootward_core::{
+    Action, CheckStatus, Component, Criticality, EdgeParts, Engine, ErrorCategory, InstanceId,
+    InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report, Scope,
+    ServiceStatus, Settings, Target, Thresholds,
+};
+
+use crate::world::name;
+
+const INTERVAL: Duration = Duration::from_secs(10);
+
+fn node(text: &str, kind: NodeKind) -> Node {
+    let aliases = if text == "cart" {
+        vec![name("shopping-cart")]
+    } else {
+        Vec::new()
+    };
+    Node {
+        name: name(text),
+        kind,
+        owner: None,
+        zone: None,
+        target: None,
+        aliases,
+    }
+}
+
+fn edge(callee: &str, declared: Option<Criticality>, overrides: bool) -> EdgeParts {
+    EdgeParts {
+        caller: name("cart"),
+        callee: name(callee),
+        declared,
+        overrides,
+        reason: None,
+        owner: None,
+    }
+}
+
+/// `cart`, one instance, with two resources on the map.
+struct Bench {
+    engine: Engine,
+    now: Moment,
+}
+
+impl Bench {
+    fn new(edges: Vec<EdgeParts>) -> Self {
+        let nodes = vec![
+            node("cart", NodeKind::Service { at_least: 1 }),
+            node("carts-db", NodeKind::Resource { kind: None }),
+            node("cache", NodeKind::Resource { kind: None }),
+        ];
+        let map = Map::build(MapParts { nodes, edges }).expect("the map is valid");
+        let target = Target {
+            id: cart(),
+            interval: INTERVAL,
+            stale_after: Duration::from_secs(22),
+            thresholds: Thresholds::DEFAULT,
+        };
+        let settings = Settings {
+            epoch_interval: INTERVAL,
+            hold_limit: Duration::from_secs(45),
+            page_unknown_after: Duration::from_secs(120),
+        };
+        let engine = Engine::new(Arc::new(map), vec![target], settings, Moment::ZERO);
+        Self {
+            engine,
+            now: Moment::ZERO,
+        }
+    }
+
+    /// Lets time pass until the next poll is due, and answers it.
+    fn poll(&mut self, outcome: PollOutcome) -> ServiceView {
+        let started = loop {
+            self.now = self.engine.poll_timeout().max(self.now);
+            self.engine.handle_timeout(self.now);
+            let mut polled = false;
+            while let Some(action) = self.engine.poll_action() {
+                polled |= matches!(action, Action::Poll(_));
+            }
+            if polled {
+                break self.now;
+            }
+        };
+        let finished = started + Duration::from_millis(5);
+        self.engine.handle_poll(Poll {
+            instance: cart(),
+            started,
+            finished,
+            took_us: 5_000,
+            outcome,
+        });
+        self.pass(Duration::from_millis(300));
+        self.service()
+    }
+
+    /// Lets time pass without answering anything.
+    fn pass(&mut self, duration: Duration) {
+        self.now = self.now + duration;
+        self.engine.handle_timeout(self.now);
+        while self.engine.poll_action().is_some() {}
+    }
+
+    fn service(&self) -> ServiceView {
+        self.engine.snapshot().services[0].clone()
+    }
+
+    fn findings(&self) -> Vec<(FindingKind, String)> {
+        let snapshot = self.engine.snapshot();
+        snapshot
+            .findings
+            .iter()
+            .map(|finding| (finding.kind, finding.text.clone()))
+            .collect()
+    }
+
+    fn causes(&self) -> Vec<String> {
+        let snapshot = self.engine.snapshot();
+        snapshot
+            .diagnosis
+            .root_causes
+            .iter()
+            .map(|cause| cause.id.to_string())
+            .collect()
+    }
+}
+
+fn cart() -> InstanceId {
+    InstanceId {
+        service: name("cart"),
+        instance: name("0"),
+    }
+}
+
+fn report(service: &str, status: InstanceStatus, components: Vec<Component>) -> PollOutcome {
+    PollOutcome::Report(Box::new(Report {
+        service: name(service),
+        instance: name("0"),
+        version: None,
+        zone: None,
+        host: None,
+        status,
+        ready: true,
+        draining: false,
+        serving: Some(true),
+        components,
+    }))
+}
+
+fn healthy() -> PollOutcome {
+    report("cart", InstanceStatus::Healthy, Vec::new())
+}
+
+fn silence() -> PollOutcome {
+    PollOutcome::NoAnswer {
+        category: ErrorCategory::Timeout,
+        text: "timed out after 2 s".to_owned(),
+    }
+}
+
+fn component(text: &str, status: CheckStatus, label: Criticality) -> Component {
+    let mut component = Component::new(name(text), status, label);
+    component.checked_at = Some(Moment::ZERO);
+    component.seq = Some(5);
+    component
+}
+
+#[test]
+fn nothing_is_known_before_the_first_poll() {
+    let bench = Bench::new(Vec::new());
+    let service = bench.service();
+    assert_eq!(
+        (service.status, service.since),
+        (ServiceStatus::Unknown, None)
+    );
+    assert_eq!(service.reason, "not polled yet");
+}
+
+#[test]
+fn two_lost_polls_keep_the_last_status_with_its_age_and_the_third_makes_it_unknown() {
+    let mut bench = Bench::new(Vec::new());
+    assert_eq!(bench.poll(healthy()).status, ServiceStatus::Healthy);
+    let first = bench.poll(silence());
+    assert_eq!(
+        (first.status, first.pending),
+        (ServiceStatus::Healthy, true)
+    );
+    assert_eq!(bench.poll(silence()).status, ServiceStatus::Healthy);
+    let third = bench.poll(silence());
+    assert_eq!(third.status, ServiceStatus::Unknown);
+    assert_eq!(
+        third.reason,
+        "nothing usable for 30 s (timed out after 2 s)"
+    );
+    assert_eq!(
+        third.instances[0].last_known,
+        Some(InstanceStatus::Healthy),
+        "kept beside it"
+    );
+    assert!(bench.causes().is_empty(), "silence alone is no cause");
+    assert_eq!(
+        bench.poll(healthy()).status,
+        ServiceStatus::Healthy,
+        "a report counts at once"
+    );
+}
+
+#[test]
+fn p_5_old_evidence_becomes_unknown_by_its_deadline_without_any_poll() {
+    let mut bench = Bench::new(Vec::new());
+    bench.poll(healthy());
+    bench.pass(Duration::from_secs(21));
+    assert_eq!(bench.service().status, ServiceStatus::Healthy);
+    bench.pass(Duration::from_secs(2));
+    assert_eq!(bench.service().status, ServiceStatus::Unknown);
+}
+
+#[test]
+fn an_error_status_without_a_report_is_unhealthy_after_three_and_its_own_cause() {
+    let mut bench = Bench::new(Vec::new());
+    bench.poll(healthy());
+    assert_eq!(
+        bench.poll(PollOutcome::ErrorStatus(500)).status,
+        ServiceStatus::Healthy
+    );
+    bench.poll(PollOutcome::ErrorStatus(500));
+    let third = bench.poll(PollOutcome::ErrorStatus(502));
+    assert_eq!(third.status, ServiceStatus::Unhealthy);
+    assert_eq!(third.reason, "answers HTTP 502 without a report");
+    assert_eq!(bench.causes(), ["instance:cart#0"]);
+}
+
+#[test]
+fn a_first_answer_counts_at_once_whatever_it_is() {
+    let mut bench = Bench::new(Vec::new());
+    assert_eq!(
+        bench.poll(PollOutcome::ErrorStatus(503)).status,
+        ServiceStatus::Unhealthy
+    );
+    let mut bench = Bench::new(Vec::new());
+    assert_eq!(
+        bench.poll(silence()).reason,
+        "never seen (timed out after 2 s)"
+    );
+}
+
+#[test]
+fn an_answer_that_is_no_report_is_unknown_not_down() {
+    let mut bench = Bench::new(Vec::new());
+    let service = bench.poll(PollOutcome::Malformed(
+        "answered 200 without a report".to_owned(),
+    ));
+    assert_eq!(service.status, ServiceStatus::Unknown);
+    assert!(bench.causes().is_empty());
+}
+
+#[test]
+fn an_address_that_answers_in_another_name_is_unknown_and_a_finding() {
+    let mut bench = Bench::new(Vec::new());
+    let service = bench.poll(report("payments", InstanceStatus::Healthy, Vec::new()));
+    assert_eq!(service.status, ServiceStatus::Unknown);
+    assert_eq!(
+        service.reason,
+        "never seen (answers as payments, not as cart)"
+    );
+    let text = "the address of cart#0 answers in the name of payments".to_owned();
+    assert_eq!(bench.findings(), [(FindingKind::IdentityDiffers, text)]);
+    let by_alias = bench.poll(report("shopping-cart", InstanceStatus::Healthy, Vec::new()));
+    assert_eq!(
+        by_alias.status,
+        ServiceStatus::Healthy,
+        "an alias is the same service"
+    );
+    assert!(bench.findings().is_empty());
+}
+
+#[test]
+fn map_and_report_that_disagree_are_findings_and_the_report_wins() {
+    let mut bench = Bench::new(vec![
+        edge("carts-db", Some(Criticality::Soft), false),
+        edge("cache", Some(Criticality::Soft), false),
+    ]);
+    let components = vec![
+        component("carts-db", CheckStatus::Up, Criticality::Hard),
+        component("rates", CheckStatus::Down, Criticality::Soft),
+    ];
+    let service = bench.poll(report("cart", InstanceStatus::Degraded, components));
+    let label = |callee: &str| {
+        service
+            .dependencies
+            .iter()
+            .find(|d| d.callee.as_str() == callee)
+            .and_then(|d| d.criticality)
+    };
+    assert_eq!(label("carts-db"), Some(Criticality::Hard));
+    let texts: Vec<String> = bench.findings().into_iter().map(|(_, text)| text).collect();
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    cart checks rates, which its entry on the map does not declare
+    the map says that cart depends on cache, but cart does not check it
+    cart reports carts-db as hard, the map says soft; the report counts
+    ");
+    let snapshot = bench.engine.snapshot();
+    let stray: Vec<String> = snapshot
+        .diagnosis
+        .unexplained
+        .iter()
+        .map(|fact| format!("{}->{}", fact.observer, fact.target))
+        .collect();
+    assert_eq!(
+        stray,
+        ["cart#0->rates"],
+        "a failing check off the map is not lost"
+    );
+}
+
+#[test]
+fn an_override_wins_over_the_report() {
+    let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Soft), true)]);
+    let components = vec![component("carts-db", CheckStatus::Up, Criticality::Hard)];
+    let service = bench.poll(report("cart", InstanceStatus::Healthy, components));
+    assert_eq!(service.dependencies[0].criticality, Some(Criticality::Soft));
+    assert!(bench.findings().is_empty());
+}
+
+#[test]
+fn an_unhealthy_report_without_a_failing_component_speaks_against_its_instance() {
+    let mut bench = Bench::new(Vec::new());
+    bench.poll(report("cart", InstanceStatus::Unhealthy, Vec::new()));
+    assert_eq!(bench.causes(), ["instance:cart#0"]);
+}
+
+#[test]
+fn a_draining_instance_does_not_count_against_its_service() {
+    let mut bench = Bench::new(Vec::new());
+    let mut outcome = healthy();
+    if let PollOutcome::Report(report) = &mut outcome {
+        report.draining = true;
+    }
+    let service = bench.poll(outcome);
+    assert_eq!(
+        service.status,
+        ServiceStatus::Unknown,
+        "the only instance is leaving: nobody serves"
+    );
+    assert!(bench.causes().is_empty());
+}
+
+#[test]
+fn a_local_condition_is_the_instances_own_also_where_the_map_has_its_name() {
+    let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)]);
+    let mut pool = component("carts-db", CheckStatus::Down, Criticality::Hard);
+    pool.scope = Scope::Local;
+    pool.error_category = Some(ErrorCategory::ResourceExhausted);
+    bench.poll(report("cart", InstanceStatus::Unhealthy, vec![pool]));
+    assert_eq!(
+        bench.causes(),
+        ["instance:cart#0"],
+        "a leaked pool is not the database's fault"
+    );
+}
