@@ -1,0 +1,139 @@
+//! One connection to one target, kept open between questions.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, response};
+use tokio::time::{Instant, timeout_at};
+
+use crate::connect::connect;
+use crate::error::{Kind, Trace};
+use crate::exchange::{Live, keeps_alive, message};
+use crate::{Answer, FetchError, Limits, Method, Target, settle};
+
+/// An older connection is replaced before the next question, so that a name that moved is followed.
+pub const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
+
+/// A connection to one target: opened when needed, used again after a complete answer and only then.
+///
+/// A connection that failed, timed out, or whose future was dropped is closed, so that packets lost on it fail at most
+/// one question. If a connection that was kept turns out to be closed before any byte of the answer, the question is
+/// asked once more on a fresh one, within the same deadline.
+pub struct Connection {
+    target: Target,
+    max_age: Duration,
+    idle: Option<Live>,
+}
+
+impl Connection {
+    /// No connection yet.
+    #[must_use]
+    pub const fn new(target: Target) -> Self {
+        Self {
+            target,
+            max_age: MAX_CONNECTION_AGE,
+            idle: None,
+        }
+    }
+
+    /// With another age than [`MAX_CONNECTION_AGE`]; zero means a fresh connection for each question.
+    #[must_use]
+    pub fn max_age(self, max_age: Duration) -> Self {
+        Self { max_age, ..self }
+    }
+
+    /// Whom it asks for what.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Whether a connection is held open at the moment.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.idle.is_some()
+    }
+
+    /// Closes what is open; the next question opens a fresh one.
+    pub fn close(&mut self) {
+        self.idle = None;
+    }
+
+    /// Asks. The headers are as in [`Request`](crate::Request).
+    ///
+    /// # Errors
+    /// When there is no complete answer within the limits.
+    pub async fn get(
+        &mut self,
+        headers: &[(HeaderName, HeaderValue)],
+        limits: &Limits,
+    ) -> Result<Answer, FetchError> {
+        let begun = Instant::now();
+        let deadline = begun + limits.deadline;
+        let mut trace = Trace::default();
+        let asked = self.ask(headers, limits, begun, &mut trace);
+        let outcome = timeout_at(deadline, asked).await;
+        settle(outcome, limits, trace)
+    }
+
+    async fn ask(
+        &mut self,
+        headers: &[(HeaderName, HeaderValue)],
+        limits: &Limits,
+        begun: Instant,
+        trace: &mut Trace,
+    ) -> Result<Answer, Kind> {
+        let message = || message(&self.target, Method::Get, headers);
+        // Taken out: whatever happens from here on, only a complete answer puts it back.
+        if let Some(mut live) = self.idle.take()
+            && live.opened.elapsed() < self.max_age
+            && live.is_idle().await
+        {
+            trace.remote = Some(live.remote);
+            let before = live.received();
+            match live.exchange(message(), limits.max_body_bytes, trace).await {
+                Ok(answer) => return Ok(self.keep(live, answer, begun, None)),
+                Err(Kind::Broken { .. }) if live.received() == before => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        let (stream, remote) = connect(&self.target, begun + limits.deadline, trace).await?;
+        let connected = begun.elapsed();
+        let mut live = Live::new(stream, remote).await?;
+        let answer = live
+            .exchange(message(), limits.max_body_bytes, trace)
+            .await?;
+        Ok(self.keep(live, answer, begun, Some(connected)))
+    }
+
+    fn keep(
+        &mut self,
+        live: Live,
+        (head, body): (response::Parts, Bytes),
+        begun: Instant,
+        connected: Option<Duration>,
+    ) -> Answer {
+        let remote = live.remote;
+        if keeps_alive(&head) {
+            self.idle = Some(live);
+        }
+        Answer {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            body,
+            remote,
+            connected,
+            took: begun.elapsed(),
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("target", &self.target)
+            .field("open", &self.is_open())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! Why there is no answer: a word for the machine, a sentence of our own for anybody, the chain for the log.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rootward_core::ErrorCategory;
+
+/// No complete answer within the limits.
+///
+/// The text is composed from our own words and numbers and is safe for outsiders; `source` has the rest.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
+pub struct FetchError {
+    #[source]
+    kind: Box<Kind>,
+    remote: Option<SocketAddr>,
+}
+
+impl FetchError {
+    pub(crate) fn new(kind: Kind, remote: Option<SocketAddr>) -> Self {
+        Self {
+            kind: Box::new(kind),
+            remote,
+        }
+    }
+
+    /// The failure in a word.
+    #[must_use]
+    pub fn category(&self) -> ErrorCategory {
+        match &*self.kind {
+            Kind::TimedOut { .. } => ErrorCategory::Timeout,
+            Kind::Lookup(_) => ErrorCategory::Dns,
+            Kind::Refused(_) => ErrorCategory::ConnectionRefused,
+            Kind::Exhausted(_) => ErrorCategory::ResourceExhausted,
+            Kind::NoRoute(_) | Kind::Connect(_) => ErrorCategory::Unknown,
+            Kind::Broken { .. } => ErrorCategory::ConnectionReset,
+            Kind::NotHttp(_)
+            | Kind::LongHead(_)
+            | Kind::BadBody(_)
+            | Kind::LongBody { .. }
+            | Kind::Encoded => ErrorCategory::Protocol,
+        }
+    }
+
+    /// The deadline passed.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(*self.kind, Kind::TimedOut { .. })
+    }
+
+    /// What was being waited for when the deadline passed or the connection broke.
+    #[must_use]
+    pub fn phase(&self) -> Option<Phase> {
+        match *self.kind {
+            Kind::TimedOut { phase, .. } | Kind::Broken { phase, .. } => Some(phase),
+            _ => None,
+        }
+    }
+
+    /// The body or the headers are larger than allowed.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        matches!(*self.kind, Kind::LongHead(_) | Kind::LongBody { .. })
+    }
+
+    /// The address that was tried last, if it came to that.
+    #[must_use]
+    pub fn remote(&self) -> Option<SocketAddr> {
+        self.remote
+    }
+}
+
+/// The parts of an exchange, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Phase {
+    /// Looking up the name.
+    #[default]
+    Resolving,
+    /// Making the connection.
+    Connecting,
+    /// Waiting for the headers.
+    Waiting,
+    /// Reading the body.
+    Reading,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Resolving => "resolving the name",
+            Self::Connecting => "connecting",
+            Self::Waiting => "waiting for the answer",
+            Self::Reading => "reading the body",
+        })
+    }
+}
+
+/// How far an exchange has come.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) phase: Phase,
+    pub(crate) remote: Option<SocketAddr>,
+    /// An address that answered with a refusal: more telling than the silence of the others.
+    pub(crate) refused: Option<io::Error>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Kind {
+    #[error("timed out after {} while {phase}", Span(*after))]
+    TimedOut { after: Duration, phase: Phase },
+    #[error("the name does not resolve")]
+    Lookup(#[source] io::Error),
+    #[error("connection refused")]
+    Refused(#[source] io::Error),
+    #[error("no file descriptor or local port left here to connect with")]
+    Exhausted(#[source] io::Error),
+    #[error("no route to the host")]
+    NoRoute(#[source] io::Error),
+    #[error("the connection could not be made")]
+    Connect(#[source] io::Error),
+    #[error("the connection broke while {phase}")]
+    Broken { phase: Phase, source: hyper::Error },
+    #[error("the answer is not HTTP")]
+    NotHttp(#[source] hyper::Error),
+    #[error(
+        "the headers of the answer are longer than {}",
+        Size(crate::MAX_HEAD_BYTES)
+    )]
+    LongHead(#[source] hyper::Error),
+    #[error("the body is not framed as its headers say")]
+    BadBody(#[source] hyper::Error),
+    #[error("the body is larger than {}", Size(*max))]
+    LongBody { max: usize },
+    #[error("the body has a content encoding, which was not asked for")]
+    Encoded,
+}
+
+/// A duration for a sentence: `500 ms`, `2 s`, `1.5 s`.
+struct Span(Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.as_millis();
+        match (millis / 1000, millis % 1000) {
+            (seconds @ 1.., 0) => write!(f, "{seconds} s"),
+            (seconds @ 1.., rest) if rest % 100 == 0 => write!(f, "{seconds}.{} s", rest / 100),
+            _ => write!(f, "{millis} ms"),
+        }
+    }
+}
+
+/// A size for a sentence: `64 KiB`, `1 MiB`, `1000 bytes`.
+struct Size(usize);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const KIB: usize = 1024;
+        const MIB: usize = 1024 * KIB;
+        match self.0 {
+            bytes if bytes >= MIB && bytes % MIB == 0 => write!(f, "{} MiB", bytes / MIB),
+            bytes if bytes >= KIB && bytes % KIB == 0 => write!(f, "{} KiB", bytes / KIB),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Size, Span};
+    use std::time::Duration;
+
+    #[test]
+    fn numbers_in_sentences_are_short_and_exact() {
+        let spans = [0, 500, 1000, 1500, 1234, 90_000]
+            .map(|millis| Span(Duration::from_millis(millis)).to_string());
+        assert_eq!(spans, ["0 ms", "500 ms", "1 s", "1.5 s", "1234 ms", "90 s"]);
+        let sizes = [0, 1000, 1024, 1025, 1024 * 1024].map(|bytes| Size(bytes).to_string());
+        assert_eq!(
+            sizes,
+            ["0 bytes", "1000 bytes", "1 KiB", "1025 bytes", "1 MiB"]
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! Real sockets that misbehave on purpose.
+
+mod keep_alive;
+mod one_exchange;
+mod server;
