@@ -1,1 +1,132 @@
-//! What an operator writes: raw text to problems or a checked configuration. No I/O of its own.
+//! What an operator writes, compiled like a program: raw text to every problem at once, or to a checked configuration.
+//!
+//! What is absent: files, the environment, clocks, the network. Texts and variables are arguments; whoever calls reads
+//! them. The same arguments give the same answer, down to the order of problems.
+//!
+//! The way of a file, in reading order: `yaml` makes a tree with positions (`tree`), so that a syntax is one module;
+//! `sections` reads the tree into typed values (`raw`) by the vocabulary in `keys`, with the readers in `read`, `values`,
+//! `duration`, `url` and `expand`; `check` compares the values with each other and builds [`Checked`].
+//!
+//! ```
+//! use rootward_config::{Source, compile};
+//! use std::collections::BTreeMap;
+//!
+//! let file = |text: &str| [Source { file: "rootward.yaml".to_owned(), text: text.to_owned() }];
+//!
+//! let good = "services: [{name: cart, health: {url: http://cart:8790}}]";
+//! let checked = compile(&file(good), &BTreeMap::new()).unwrap();
+//! assert_eq!(checked.targets[0].url, "http://cart:8790/health");
+//!
+//! let bad = "services: [{name: cart, health: {url: http://cart:8790, timeout: 5}}]";
+//! let problems = compile(&file(bad), &BTreeMap::new()).unwrap_err();
+//! assert_eq!(problems.to_string(), "\
+//! rootward.yaml: 1 problem
+//!   1:66  services[0].health.timeout: \"5\" has no unit; write \"5s\" or \"500ms\"
+//! ");
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+mod check;
+mod checked;
+mod date;
+mod duration;
+mod expand;
+mod keys;
+mod nearest;
+mod place;
+mod problem;
+mod raw;
+mod read;
+mod sections;
+mod tree;
+mod url;
+mod values;
+mod yaml;
+
+pub use checked::{
+    AggregatorSpec, Checked, DEFAULT_INTERVAL, DEFAULT_LISTEN_INTERNAL, DEFAULT_PAGE_UNKNOWN_AFTER,
+    DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, GroupSpec, LabelReview, TargetSpec,
+};
+pub use date::Date;
+pub use nearest::nearest;
+pub use problem::{MAX_PROBLEMS, Problem, Problems};
+pub use yaml::{MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, MAX_TEXT_BYTES};
+
+use place::{Log, Place};
+use problem::Fault;
+use raw::RawFile;
+use read::Reader;
+use tree::Position;
+
+/// One file of a configuration.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What problems call it.
+    pub file: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl fmt::Debug for Source {
+    /// Without the text, which may hold what nobody should see in a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("file", &self.file)
+            .field("bytes", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Compiles a configuration from its files, which are joined in the order given; `env` is what `${NAME}` refers to.
+///
+/// # Errors
+/// Everything that is wrong, by file and position: syntax, unknown keys, values out of range, and whatever does not fit
+/// together. A file whose syntax is wrong counts for one problem, and the other files are still read.
+pub fn compile(sources: &[Source], env: &BTreeMap<String, String>) -> Result<Checked, Problems> {
+    if sources.is_empty() {
+        return Err(Problems::new(
+            vec![Problem {
+                file: "configuration".to_owned(),
+                line: 1,
+                column: 1,
+                path: String::new(),
+                message: "no file was given".to_owned(),
+                help: Some("name at least one".to_owned()),
+            }],
+            0,
+        ));
+    }
+    let mut log = Log::new(sources.iter().map(|source| source.file.clone()).collect());
+    let mut files = Vec::with_capacity(sources.len());
+    for (file, source) in sources.iter().enumerate() {
+        let Some(document) = parse(source, file, &mut log) else {
+            files.push(RawFile::unreadable());
+            continue;
+        };
+        let mut reader = Reader {
+            file,
+            env,
+            log: &mut log,
+        };
+        files.push(sections::read(&document, &mut reader));
+    }
+    check::check(files, log)
+}
+
+/// Reads a text by its syntax. TOML has the same keys and will be a second module that makes the same tree.
+fn parse(source: &Source, file: usize, log: &mut Log) -> Option<tree::Node> {
+    let extension = source.file.rsplit_once('.').map(|(_, extension)| extension);
+    if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        let place = Place {
+            file,
+            at: Position::START,
+            path: String::new(),
+        };
+        let fault = Fault::new("TOML is not built yet", "write YAML, with the same keys");
+        log.problem(&place, fault);
+        return None;
+    }
+    yaml::parse(&source.text, file, log)
+}

@@ -1,0 +1,105 @@
+//! What is polled: one target for each URL, each instance and each URL once.
+
+use std::collections::BTreeMap;
+
+use rootward_core::{InstanceId, Name};
+
+use super::timing::Timing;
+use crate::checked::TargetSpec;
+use crate::place::{Field, Located, Log, Place};
+use crate::problem::Fault;
+use crate::raw::{RawFile, RawService, RawTiming, RawUrl};
+use crate::url::TargetUrl;
+
+/// Checks the addresses of every service.
+pub(super) fn check(written: &RawFile, defaults: &RawTiming, log: &mut Log) -> Vec<TargetSpec> {
+    let defaults = Timing::of_defaults(defaults, log);
+    let mut polled: BTreeMap<&TargetUrl, &Place> = BTreeMap::new();
+    let mut targets = Vec::new();
+    for service in &written.services {
+        check_at_least(service, log);
+        let timing = defaults.of_service(&service.timing, log);
+        let mut instances: BTreeMap<Name, &Place> = BTreeMap::new();
+        for RawUrl { url, instance } in &service.urls {
+            if let Some(first) = polled.get(&url.value) {
+                let at = log.reference(first, &url.place);
+                let message = format!("this URL is already polled: {at}");
+                log.problem(
+                    &url.place,
+                    Fault::new(message, "an instance has one URL, and a URL one instance"),
+                );
+                continue;
+            }
+            polled.insert(&url.value, &url.place);
+            let Some((instance, place)) = instance_of(url, instance, log) else {
+                continue;
+            };
+            if let Some(first) = instances.get(&instance) {
+                let at = log.reference(first, place);
+                let message = format!("`{instance}` is already an instance of this service: {at}");
+                log.problem(
+                    place,
+                    Fault::new(message, "name them: urls: [{url: …, instance: …}]"),
+                );
+                continue;
+            }
+            instances.insert(instance.clone(), place);
+            let (Some(service), Some(timing)) = (service.name.value(), &timing) else {
+                continue;
+            };
+            targets.push(TargetSpec {
+                id: InstanceId {
+                    service: service.clone(),
+                    instance,
+                },
+                url: url.value.to_string(),
+                interval: timing.interval,
+                timeout: timing.timeout,
+                stale_after: timing.stale_after,
+                thresholds: timing.thresholds,
+            });
+        }
+    }
+    targets
+}
+
+fn check_at_least(service: &RawService, log: &mut Log) {
+    let (Some(at_least), Some(urls)) = (service.at_least.given(), service.urls_written) else {
+        return;
+    };
+    if at_least.value > urls {
+        let (verb, plural, fewer) = match urls {
+            1 => ("is", "", "remove `instances`".to_owned()),
+            more => ("are", "s", format!("ask for {more} or fewer")),
+        };
+        let message = format!(
+            "{} are asked for, but there {verb} {urls} URL{plural}",
+            at_least.value
+        );
+        log.problem(
+            &at_least.place,
+            Fault::new(message, format!("list more URLs, or {fewer}")),
+        );
+    }
+}
+
+/// The name that was given, or host and port, and where it comes from.
+fn instance_of<'w>(
+    url: &'w Located<TargetUrl>,
+    given: &'w Field<Name>,
+    log: &mut Log,
+) -> Option<(Name, &'w Place)> {
+    match given {
+        Field::Given(Located { value, place }) => Some((value.clone(), place)),
+        Field::Refused => None,
+        Field::Absent => match Name::parse(&url.value.instance_name()) {
+            Ok(name) => Some((name, &url.place)),
+            Err(_) => {
+                let message = "host and port are too long for the name of an instance";
+                let help = "name it: urls: [{url: …, instance: …}]";
+                log.problem(&url.place, Fault::new(message, help));
+                None
+            }
+        },
+    }
+}

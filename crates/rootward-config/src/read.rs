@@ -1,0 +1,294 @@
+//! Readers of single values: each takes a node of the tree and gives a typed value or reports what is wrong with it.
+//!
+//! They never stop: a value that cannot be read is reported and becomes [`Field::Refused`], and reading goes on.
+
+use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::expand::{Text, expand};
+use crate::keys::Section;
+use crate::place::{Field, Located, Log, Place};
+use crate::problem::{Fault, harmless};
+use crate::tree::{Entry, Node, Position, Value};
+
+/// What reading needs besides the tree.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    pub(crate) file: usize,
+    pub(crate) env: &'a BTreeMap<String, String>,
+    pub(crate) log: &'a mut Log,
+}
+
+/// A mapping whose keys have been looked through: unknown and repeated ones are reported.
+#[derive(Debug)]
+pub(crate) struct Fields<'t> {
+    pub(crate) place: Place,
+    /// Keys that unknown keys here were probably meant to be.
+    meant: BTreeSet<&'static str>,
+    entries: BTreeMap<&'t str, &'t Entry>,
+}
+
+impl Fields<'_> {
+    /// Whether a key is there under a wrong spelling, which was reported: then it is not missing as well.
+    pub(crate) fn has_misspelt(&self, key: &str) -> bool {
+        self.meant.contains(key)
+    }
+
+    /// The place of what a key of this mapping holds.
+    fn place_of(&self, key: &str, at: Position) -> Place {
+        Place {
+            file: self.place.file,
+            at,
+            path: join(&self.place.path, key),
+        }
+    }
+}
+
+/// One value with its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Item<'t> {
+    node: &'t Node,
+    pub(crate) place: Place,
+}
+
+impl<'t> Item<'t> {
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.node.value, Value::Scalar(_))
+    }
+}
+
+impl Reader<'_> {
+    /// The root of a document.
+    pub(crate) fn root<'t>(&mut self, node: &'t Node, section: &Section) -> Field<Fields<'t>> {
+        let place = Place {
+            file: self.file,
+            at: node.at,
+            path: String::new(),
+        };
+        self.mapping(&Item { node, place }, section)
+    }
+
+    /// The value of a key; `Absent` if the key is not there, reported if nothing follows it.
+    pub(crate) fn item<'t>(&mut self, fields: &Fields<'t>, key: &'static str) -> Field<Item<'t>> {
+        let Some(entry) = fields.entries.get(key) else {
+            return Field::Absent;
+        };
+        match entry.value.value {
+            Value::Null => {
+                let place = fields.place_of(key, entry.at);
+                let fault = Fault::new("no value", "give it one or remove the key");
+                self.log.problem(&place, fault);
+                Field::Refused
+            }
+            Value::Refused => Field::Refused,
+            Value::Scalar(_) | Value::Sequence(_) | Value::Mapping(_) => {
+                let place = fields.place_of(key, entry.value.at);
+                let value = Item {
+                    node: &entry.value,
+                    place: place.clone(),
+                };
+                Field::Given(Located { value, place })
+            }
+        }
+    }
+
+    /// Reports a key that has to be there. `Absent` becomes `Refused`.
+    pub(crate) fn required<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &str,
+        field: Field<T>,
+        help: &str,
+    ) -> Field<T> {
+        if field.is_absent() {
+            if !fields.has_misspelt(key) {
+                let fault = Fault::new(format!("`{key}` is missing"), help);
+                self.log.problem(&fields.place, fault);
+            }
+            return Field::Refused;
+        }
+        field
+    }
+
+    /// A mapping under a key.
+    pub(crate) fn section<'t>(
+        &mut self,
+        fields: &Fields<'t>,
+        key: &'static str,
+        section: &Section,
+    ) -> Field<Fields<'t>> {
+        match self.item(fields, key) {
+            Field::Given(item) => self.mapping(&item.value, section),
+            Field::Refused => Field::Refused,
+            Field::Absent => Field::Absent,
+        }
+    }
+
+    /// An item as a mapping.
+    pub(crate) fn mapping<'t>(&mut self, item: &Item<'t>, section: &Section) -> Field<Fields<'t>> {
+        let Value::Mapping(written) = &item.node.value else {
+            self.wrong_kind(
+                item,
+                "keys and values",
+                &format!("write it like {}", section.example),
+            );
+            return Field::Refused;
+        };
+        let mut entries: BTreeMap<&str, &Entry> = BTreeMap::new();
+        let mut meant = BTreeSet::new();
+        let place = item.place.clone();
+        for entry in written {
+            let at = Place {
+                at: entry.at,
+                ..place.clone()
+            };
+            match entries.entry(&entry.key) {
+                Slot::Occupied(first) => {
+                    let Position { line, column } = first.get().at;
+                    let message = format!(
+                        "`{}` is given twice; first at {line}:{column}",
+                        harmless(&entry.key)
+                    );
+                    self.log
+                        .problem(&at, Fault::new(message, "keep one of them"));
+                }
+                Slot::Vacant(slot) => {
+                    slot.insert(entry);
+                    // The alias behind a merge key was reported already.
+                    let merge = entry.key == "<<" && entry.value.value == Value::Refused;
+                    if let Some(refusal) = section.refuse(&entry.key).filter(|_| !merge) {
+                        meant.extend(refusal.meant);
+                        self.log.problem(&at, refusal.fault);
+                    }
+                }
+            }
+        }
+        let value = Fields {
+            place: place.clone(),
+            meant,
+            entries,
+        };
+        Field::Given(Located { value, place })
+    }
+
+    /// A list under a key, item by item. Items without a value are reported and left out.
+    pub(crate) fn list<'t>(
+        &mut self,
+        fields: &Fields<'t>,
+        key: &'static str,
+        example: &str,
+    ) -> Field<Vec<Item<'t>>> {
+        let item = match self.item(fields, key) {
+            Field::Given(item) => item.value,
+            Field::Refused => return Field::Refused,
+            Field::Absent => return Field::Absent,
+        };
+        let Value::Sequence(nodes) = &item.node.value else {
+            self.wrong_kind(
+                &item,
+                "a list",
+                &format!("write it like {key}: [{example}]"),
+            );
+            return Field::Refused;
+        };
+        let mut items = Vec::with_capacity(nodes.len());
+        for (index, node) in nodes.iter().enumerate() {
+            let place = Place {
+                at: node.at,
+                path: format!("{}[{index}]", item.place.path),
+                ..item.place.clone()
+            };
+            if node.value == Value::Null {
+                self.log.problem(
+                    &place,
+                    Fault::new("no value", "give it one or remove the entry"),
+                );
+            }
+            items.push(Item { node, place });
+        }
+        Field::Given(Located {
+            value: items,
+            place: item.place,
+        })
+    }
+
+    /// An item as a scalar, expanded, not blank, and then as whatever `parse` makes of it.
+    pub(crate) fn scalar<T>(
+        &mut self,
+        item: &Item<'_>,
+        parse: impl FnOnce(&Text) -> Result<T, Fault>,
+    ) -> Field<T> {
+        let Value::Scalar(written) = &item.node.value else {
+            self.wrong_kind(item, "one value", "write plain text after the key");
+            return Field::Refused;
+        };
+        let text = match expand(written, self.env) {
+            Ok(text) => text,
+            Err(faults) => {
+                for fault in faults {
+                    self.log.problem(&item.place, fault);
+                }
+                return Field::Refused;
+            }
+        };
+        let result = match text.value().trim().is_empty() {
+            true => Err(Fault::new(
+                format!("{} is blank", text.shown()),
+                "give it a value or remove the key",
+            )),
+            false => parse(&text),
+        };
+        match result {
+            Ok(value) => Field::Given(Located {
+                value,
+                place: item.place.clone(),
+            }),
+            Err(fault) => {
+                self.log.problem(&item.place, fault);
+                Field::Refused
+            }
+        }
+    }
+
+    /// The scalar under a key.
+    pub(crate) fn value<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &'static str,
+        parse: impl FnOnce(&Text) -> Result<T, Fault>,
+    ) -> Field<T> {
+        match self.item(fields, key) {
+            Field::Given(item) => self.scalar(&item.value, parse),
+            Field::Refused => Field::Refused,
+            Field::Absent => Field::Absent,
+        }
+    }
+
+    fn wrong_kind(&mut self, item: &Item<'_>, expected: &str, help: &str) {
+        let (found, help) = match &item.node.value {
+            // Reported where they were read.
+            Value::Null | Value::Refused => return,
+            Value::Scalar(_) => ("text", help),
+            Value::Sequence(_) => ("a list", help),
+            Value::Mapping(entries) => match entries.as_slice() {
+                [one] if expected == "one value" && matches!(one.key.as_str(), "file" | "env") => {
+                    let message = format!("`{{{}: …}}` is not built yet", one.key);
+                    let help = "write the value, or ${NAME} for an environment variable";
+                    self.log.problem(&item.place, Fault::new(message, help));
+                    return;
+                }
+                _ => ("keys and values", help),
+            },
+        };
+        let message = format!("{expected} expected here, not {found}");
+        self.log.problem(&item.place, Fault::new(message, help));
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}

@@ -1,0 +1,64 @@
+//! What `docs/configuration.md` shows is true: its examples compile.
+
+use std::collections::BTreeMap;
+
+use rootward_config::{Source, compile};
+
+const DOCUMENT: &str = include_str!("../../../docs/configuration.md");
+
+#[test]
+fn every_example_in_the_document_compiles() {
+    let examples: Vec<&str> = DOCUMENT
+        .split("```yaml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().expect("a split has a first part"))
+        .collect();
+    assert!(!examples.is_empty());
+    for text in examples {
+        let source = Source {
+            file: "docs/configuration.md".to_owned(),
+            text: text.to_owned(),
+        };
+        let checked =
+            compile(&[source], &BTreeMap::new()).unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(checked.warnings_text(), "");
+    }
+}
+
+/// Every row of a table of keys that gives a default duration or number says what the compiler does.
+#[test]
+fn the_defaults_in_the_document_are_the_ones_in_force() {
+    let source = Source {
+        file: "rootward.yaml".to_owned(),
+        text: "services: [{name: cart, health: {url: http://cart}}]".to_owned(),
+    };
+    let checked = compile(&[source], &BTreeMap::new()).expect("it is complete");
+    let target = &checked.targets[0];
+    for (key, default) in [
+        ("interval", format!("`{}s`", target.interval.as_secs())),
+        (
+            "timeout",
+            format!("`{}s`, whatever the interval", target.timeout.as_secs()),
+        ),
+        ("fall", format!("`{}`", target.thresholds.fall())),
+        ("rise", format!("`{}`", target.thresholds.rise())),
+        (
+            "page_within",
+            format!("`{}s`", checked.aggregator.page_within.as_secs()),
+        ),
+        (
+            "page_unknown_after",
+            format!(
+                "`{}m`",
+                checked.aggregator.page_unknown_after.as_secs() / 60
+            ),
+        ),
+        ("bind", format!("`{}`", checked.listen_internal)),
+    ] {
+        let row = DOCUMENT
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{key}` |")))
+            .unwrap_or_else(|| panic!("{key} has no row"));
+        assert!(row.contains(&format!("| {default} |")), "{row}");
+    }
+}
