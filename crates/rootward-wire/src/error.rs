@@ -45,6 +45,7 @@ impl ReadError {
         matches!(
             self.0,
             Kind::Missing { .. }
+                | Kind::Twice { .. }
                 | Kind::Shape { .. }
                 | Kind::Status { .. }
                 | Kind::Name { .. }
@@ -75,6 +76,8 @@ pub(crate) enum Kind {
     Contract { found: String, known: &'static str },
     #[error("{place} has no field `{field}`")]
     Missing { place: String, field: String },
+    #[error("{place} has the field `{field}` twice")]
+    Twice { place: String, field: String },
     #[error("{place} is not {expected} (line {line}, column {column})")]
     Shape {
         place: String,
@@ -91,6 +94,6 @@ pub(crate) enum Kind {
     TooMany { place: &'static str, max: usize },
     #[error("two components are named {name}")]
     Duplicate { name: String },
-    #[error("{place} is beyond belief: it must be from 0 to {max} milliseconds")]
-    Range { place: String, max: u64 },
+    #[error("{place} is beyond belief: it must be from 0 to one hundred years, in milliseconds")]
+    Range { place: String },
 }

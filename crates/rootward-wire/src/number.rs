@@ -14,6 +14,47 @@ where
     deserializer.deserialize_option(Whole(PhantomData))
 }
 
+/// Reads an optional number. Whether it can be believed is judged where it is used.
+pub(crate) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    deserializer.deserialize_option(Any)
+}
+
+struct Any;
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Option<f64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_f64(self)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Some(value))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JSON has one kind of number")]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Some(value as f64))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JSON has one kind of number")]
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Some(value as f64))
+    }
+}
+
 struct Whole<N>(PhantomData<N>);
 
 /// The largest whole number that survives every JSON library: 2^53.
@@ -25,7 +66,7 @@ impl<'de, N: TryFrom<u64>> Visitor<'de> for Whole<N> {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match size_of::<N>() {
             1 => f.write_str("a whole number from 0 to 255"),
-            _ => f.write_str("a whole number that is not negative"),
+            _ => f.write_str("a whole number of 0 or more"),
         }
     }
 

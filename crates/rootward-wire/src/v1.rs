@@ -1,9 +1,11 @@
-//! Version 1: the report and the bodies of the probe endpoints.
+//! Version 1: the report, the bodies of the probe endpoints, the API of the aggregator, and their schemas.
 
+pub mod api;
 pub mod convert;
 pub mod probe;
 pub mod read;
 pub mod report;
+pub mod schema;
 
 pub use convert::{Reading, to_core, to_core_noting};
 pub use probe::{LivezBody, PublicStatus, Readiness, ReadyzBody, StartupzBody, StatusBody};

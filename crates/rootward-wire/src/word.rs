@@ -45,6 +45,15 @@ pub enum Word<T> {
 }
 
 impl<T: WordSet> Word<T> {
+    /// The word as somebody wrote it, cut and without control characters if it is not one of ours.
+    #[must_use]
+    pub fn read(word: &str) -> Self {
+        T::parse_word(word).map_or_else(
+            || Self::Other(text::shown(word, MAX_WORD_BYTES).into()),
+            Self::Known,
+        )
+    }
+
     /// The value, if the word is one of ours.
     #[must_use]
     pub fn known(&self) -> Option<T> {
@@ -93,10 +102,7 @@ impl<'de, T: WordSet> Deserialize<'de> for Word<T> {
             }
 
             fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Word<T>, E> {
-                Ok(T::parse_word(word).map_or_else(
-                    || Word::Other(text::shown(word, MAX_WORD_BYTES).into()),
-                    Word::Known,
-                ))
+                Ok(Word::read(word))
             }
         }
         deserializer.deserialize_str(AnyWord(PhantomData))

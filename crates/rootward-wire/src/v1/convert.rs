@@ -158,13 +158,26 @@ fn component(
         .error_category
         .as_ref()
         .map(|category| notes.word(&place("error_category"), category, ErrorCategory::Unknown));
+    let depth = body.depth.as_ref().and_then(|depth| {
+        let known = depth.known();
+        if known.is_none() {
+            notes.add(|| {
+                format!(
+                    "{} {:?} is not a known word, dropped",
+                    place("depth"),
+                    depth.as_str()
+                )
+            });
+        }
+        known
+    });
     Ok(Component {
         status,
         raw_status,
         pending: body.pending,
         criticality,
         scope,
-        depth: body.depth.as_ref().and_then(Word::known),
+        depth,
         kind: optional_name(&place("kind"), body.kind.as_deref(), notes),
         target: shown(body.target.as_deref().map(text::without_credentials)),
         error_category,
@@ -185,11 +198,7 @@ fn component(
 }
 
 fn beyond_belief(place: String) -> ReadError {
-    Kind::Range {
-        place,
-        max: MAX_MILLIS,
-    }
-    .into()
+    Kind::Range { place }.into()
 }
 
 fn name(place: &str, text: &str) -> Result<Name, ReadError> {

@@ -98,21 +98,22 @@ pub(crate) fn syntax(source: serde_json::Error) -> Kind {
 }
 
 /// A sentence about JSON of another shape. Of the parser's text only the parts that our own types wrote are used:
-/// the name of a missing field, or what was expected (after the last ", expected ", whatever the sender wrote before).
+/// the name of a field, or what was expected (after the last ", expected ", whatever the sender wrote before).
 fn shape(path: &str, source: serde_json::Error) -> Kind {
     let place = match path {
         "." => "the report".to_owned(),
         path => path.to_owned(),
     };
     let message = source.to_string();
-    let missing = message
-        .strip_prefix("missing field `")
-        .and_then(|rest| rest.split_once('`'));
-    if let Some((field, _)) = missing {
-        return Kind::Missing {
-            place,
-            field: field.to_owned(),
-        };
+    let named = |prefix: &str| {
+        let (field, _) = message.strip_prefix(prefix)?.split_once('`')?;
+        Some(field.to_owned())
+    };
+    if let Some(field) = named("missing field `") {
+        return Kind::Missing { place, field };
+    }
+    if let Some(field) = named("duplicate field `") {
+        return Kind::Twice { place, field };
     }
     let expected = message
         .rsplit_once(", expected ")

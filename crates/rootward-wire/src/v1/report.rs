@@ -16,7 +16,11 @@ pub const CONTRACT: &str = "rootward/1";
 ///
 /// Begin with [`ReportBody::new`] and set what is known; what is absent is not written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "rootward report, version 1")]
+#[serde(expecting = "an object")]
+#[schemars(
+    title = "rootward report, version 1",
+    description = "The detailed report of one instance. Its meaning: report-v1.md beside this file."
+)]
 pub struct ReportBody<'a> {
     /// The contract and its version; always `rootward/1`.
     #[serde(borrow)]
@@ -62,7 +66,11 @@ pub struct ReportBody<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serving: Option<bool>,
     /// Scheduling lag of the application's event loop, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "number::any",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub loop_lag_ms: Option<f64>,
     /// What the instance checks. Names are unique.
     #[serde(borrow, default, deserialize_with = "components")]
@@ -123,7 +131,11 @@ impl<'a> ReportBody<'a> {
 ///
 /// Begin with [`ComponentBody::new`] and set what is known; what is absent is not written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Component")]
+#[serde(expecting = "an object")]
+#[schemars(
+    rename = "Component",
+    description = "One entry of a report: the instance's view of one dependency or local condition."
+)]
 pub struct ComponentBody<'a> {
     /// Unique in the report; a name like `service`.
     #[serde(borrow)]
@@ -133,7 +145,11 @@ pub struct ComponentBody<'a> {
     /// What it means to the service.
     pub criticality: Word<Criticality>,
     /// Duration of the last completed check, in milliseconds. Absent before the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "number::any",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub latency_ms: Option<f64>,
     /// When the last check completed, for people.
     #[serde(
@@ -260,6 +276,7 @@ impl<'a> ComponentBody<'a> {
 
 /// Something about the instance that somebody should look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
 #[schemars(rename = "ReportFinding")]
 pub struct FindingBody<'a> {
     /// What it is, in a word: `probe_misuse`.
