@@ -10,12 +10,23 @@ use rootward_core::ErrorCategory;
 /// No complete answer within the limits.
 ///
 /// The text is composed from our own words and numbers and is safe for outsiders; `source` has the rest.
-#[derive(Debug, thiserror::Error)]
-#[error("{kind}")]
+#[derive(Debug)]
 pub struct FetchError {
-    #[source]
     kind: Box<Kind>,
     remote: Option<SocketAddr>,
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.kind, f)
+    }
+}
+
+impl std::error::Error for FetchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The kind has said its sentence already; the chain goes on behind it.
+        self.kind.source()
+    }
 }
 
 impl FetchError {
