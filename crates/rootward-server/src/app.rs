@@ -1,0 +1,203 @@
+//! The aggregator as a whole: built, then run, then gone.
+//!
+//! Building binds the address and starts nothing. Running starts two tasks, the loop that decides and the listener
+//! that answers, and returns when both have ended: then no task that it started is alive.
+
+use std::fmt;
+use std::future::Future;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
+
+use axum::Router;
+use rootward_config::Checked;
+use rootward_core::Engine;
+use rootward_history::{History, Memory};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::api;
+use crate::clock::Clock;
+use crate::driver::Driver;
+use crate::error::{Error, Kind, Refusal};
+use crate::events;
+use crate::ledger::Ledger;
+use crate::listener::{self, Limits};
+use crate::metrics::Metrics;
+use crate::poller::Poller;
+use crate::published::SnapshotReader;
+use crate::setup;
+use crate::stop;
+use crate::summary::Summary;
+
+/// An aggregator that listens and does nothing yet.
+///
+/// ```no_run
+/// # async fn example(config: rootward_config::Checked) -> Result<(), rootward_server::Error> {
+/// let app = rootward_server::App::build(config)?;
+/// println!("open http://{}/", app.local_addr());
+/// let summary = app.run(std::future::pending()).await?;
+/// println!("{} polls", summary.polls.total());
+/// # Ok(())
+/// # }
+/// ```
+pub struct App {
+    listener: TcpListener,
+    address: SocketAddr,
+    driver: Driver,
+    router: Router,
+    snapshots: SnapshotReader,
+    targets: usize,
+}
+
+impl App {
+    /// Binds the address of the configuration. Connections wait in the system's queue until [`App::run`].
+    ///
+    /// # Errors
+    /// When the address cannot be had, or a target cannot be asked.
+    pub fn build(config: Checked) -> Result<Self, Error> {
+        Self::build_with(config, Box::new(Memory::new()))
+    }
+
+    pub(crate) fn build_with(config: Checked, history: Box<dyn History>) -> Result<Self, Error> {
+        let settings = setup::settings(&config);
+        let targets = setup::targets(&config);
+        let asks = setup::asks(&config)?;
+        let (listener, address) = listen(config.listen_internal)?;
+
+        let clock = Arc::new(Clock::start());
+        let count = targets.len();
+        let map = Arc::new(config.map);
+        let engine = Engine::new(map, targets, settings, clock.now());
+        let (publish, published) = watch::channel(engine.snapshot());
+        let snapshots = SnapshotReader::new(published, Arc::clone(&clock));
+        let metrics = Arc::new(Metrics::new(snapshots.clone(), count));
+        let ledger = Ledger::new(history);
+        let router = api::router(api::Shared {
+            snapshots: snapshots.clone(),
+            history: ledger.reader(),
+            write_health: ledger.write_health(),
+            metrics: Arc::clone(&metrics),
+            environment: config.aggregator.environment,
+            groups: config.groups,
+        });
+        Ok(Self {
+            listener,
+            address,
+            driver: Driver {
+                engine,
+                ledger,
+                poller: Poller::new(asks, Arc::clone(&clock), Arc::clone(&metrics)),
+                clock,
+                publish,
+                metrics,
+                summary: Summary::default(),
+            },
+            router,
+            snapshots,
+            targets: count,
+        })
+    }
+
+    /// Where it listens. A configured port of 0 has become a real one.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Reads snapshots in this process, during the run and after it.
+    #[must_use]
+    pub fn snapshots(&self) -> SnapshotReader {
+        self.snapshots.clone()
+    }
+
+    /// Runs until `stop` completes, which is heard at once, also in the middle of a poll. When it returns, no task
+    /// that it started is alive and the address is free again.
+    ///
+    /// # Errors
+    /// When a part of it ended by itself, which is a fault of ours. The rest was stopped then, too.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<Summary, Error> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)
+            .map_err(|error| not_listening(self.address, error))?;
+        events::started(
+            self.address,
+            self.snapshots.current().services.len(),
+            self.targets,
+        );
+        let (give_stop, stop_given) = stop::pair();
+        let mut parts = JoinSet::new();
+        let decide = self.driver.run(stop_given.clone());
+        parts.spawn(async { Part::Loop(Box::new(decide.await)) });
+        let serve = listener::serve(listener, self.router, Limits::DEFAULT, stop_given);
+        parts.spawn(async { Part::Listener(serve.await) });
+
+        let mut early = false;
+        let mut ended = Vec::new();
+        tokio::select! {
+            () = pin!(stop) => {}
+            part = parts.join_next() => {
+                early = true;
+                ended.extend(part);
+            }
+        }
+        give_stop.stop();
+        while let Some(part) = parts.join_next().await {
+            ended.push(part);
+        }
+        let mut summary = None;
+        let mut connections = None;
+        for part in ended {
+            match part {
+                Ok(Part::Loop(counted)) => summary = Some(*counted),
+                Ok(Part::Listener(counted)) => connections = Some(counted),
+                // Which one it was shows in what is missing below; the panic itself was printed by the hook.
+                Err(_) => {}
+            }
+        }
+        let counted = summary.ok_or(Kind::Ended("polling loop"))?;
+        let connections = connections.ok_or(Kind::Ended("listener"))?;
+        if early {
+            return Err(Kind::Ended("polling loop or listener").into());
+        }
+        let summary = Summary {
+            connections,
+            ..counted
+        };
+        events::stopped(&summary);
+        Ok(summary)
+    }
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App")
+            .field("address", &self.address)
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a part of the run left behind.
+#[derive(Debug)]
+enum Part {
+    Loop(Box<Summary>),
+    Listener(u64),
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let bound = || -> std::io::Result<_> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let bound = listener.local_addr()?;
+        Ok((listener, bound))
+    };
+    bound().map_err(|error| not_listening(address, error))
+}
+
+fn not_listening(address: SocketAddr, error: std::io::Error) -> Error {
+    Kind::Listen {
+        address,
+        source: Refusal(error),
+    }
+    .into()
+}

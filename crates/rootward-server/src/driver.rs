@@ -1,0 +1,151 @@
+//! The one loop that owns the engine and the history.
+//!
+//! Everything that happens is one of three events; after each of them the loop takes actions until the engine has
+//! none left. Nothing else decides, nothing else writes, and nothing in the loop waits for a client or a target.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::Moment;
+use rootward_core::engine::{Action, Engine, Poll, PollOutcome};
+use rootward_core::incident::IncidentEvent;
+use rootward_core::snapshot::{PollWord, Snapshot, Transition};
+use tokio::sync::watch;
+use tokio::time::sleep_until;
+
+use crate::clock::Clock;
+use crate::events;
+use crate::ledger::Ledger;
+use crate::metrics::Metrics;
+use crate::poller::{Begun, Poller};
+use crate::stop::Stop;
+use crate::summary::Summary;
+
+/// Owns everything that changes.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(crate) engine: Engine,
+    pub(crate) ledger: Ledger,
+    pub(crate) poller: Poller,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) publish: watch::Sender<Arc<Snapshot>>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) summary: Summary,
+}
+
+/// Everything that can happen.
+#[derive(Debug)]
+enum Event {
+    /// A poll ended, however.
+    PollFinished(Poll),
+    /// The engine wants to be told the time; it was due at this moment.
+    Tick(Moment),
+    /// It is over.
+    Stop,
+}
+
+impl Driver {
+    /// Runs until stop is heard; then no poll is alive.
+    pub(crate) async fn run(mut self, mut stop: Stop) -> Summary {
+        let now = self.clock.now();
+        self.act(now, now);
+        loop {
+            match self.next(&mut stop).await {
+                Event::PollFinished(poll) => {
+                    self.count(&poll);
+                    let now = poll.finished;
+                    self.engine.handle_poll(poll);
+                    self.act(now, now);
+                }
+                Event::Tick(due) => {
+                    if let Some(step) = self.clock.follow_wall() {
+                        events::wall_clock_stepped(step);
+                    }
+                    let now = self.clock.now();
+                    self.engine.handle_timeout(now);
+                    self.act(now, due);
+                }
+                Event::Stop => break,
+            }
+        }
+        self.summary.abandoned = self.poller.stop().await;
+        self.summary
+    }
+
+    async fn next(&mut self, stop: &mut Stop) -> Event {
+        let due = self.engine.poll_timeout();
+        tokio::select! {
+            biased;
+            () = stop.heard() => Event::Stop,
+            // Before polls: a tick is due at most every 50 ms, and it is what keeps the others on time.
+            () = sleep_until(self.clock.instant(due)) => Event::Tick(due),
+            poll = self.poller.finished() => Event::PollFinished(poll),
+        }
+    }
+
+    /// Does what the engine wants since it was told at `released`, which should have been at `due`.
+    fn act(&mut self, released: Moment, due: Moment) {
+        while let Some(action) = self.engine.poll_action() {
+            match action {
+                Action::Poll(instance) => {
+                    self.summary.polls_begun += 1;
+                    self.poller.begin(Begun {
+                        instance,
+                        released,
+                        due,
+                    });
+                }
+                Action::Record(transition) => self.record(&transition),
+                Action::RecordIncident(event) => self.record_incident(&event),
+                Action::Publish(snapshot) => {
+                    self.publish.send_replace(snapshot);
+                }
+            }
+        }
+    }
+
+    fn record(&mut self, transition: &Transition) {
+        self.summary.transitions += 1;
+        self.metrics.transitions.inc();
+        events::transition(transition);
+        if !self.ledger.record(transition) {
+            self.metrics.history_errors.inc();
+        }
+    }
+
+    fn record_incident(&mut self, event: &IncidentEvent) {
+        match event {
+            IncidentEvent::Opened(_) => {
+                self.summary.incidents_opened += 1;
+                self.metrics.incidents_opened.inc();
+            }
+            IncidentEvent::Revised(_) => {}
+            IncidentEvent::Resolved(_) => {
+                self.summary.incidents_resolved += 1;
+                self.metrics.incidents_resolved.inc();
+            }
+        }
+        events::incident(event);
+        if !self.ledger.record_incident(event) {
+            self.metrics.history_errors.inc();
+        }
+    }
+
+    fn count(&mut self, poll: &Poll) {
+        let word = word(&poll.outcome);
+        self.summary.polls.add(word);
+        let at = self.clock.read().time(poll.finished);
+        self.metrics
+            .poll_ended(word, Duration::from_micros(poll.took_us), at);
+        events::poll_ended(poll, word);
+    }
+}
+
+fn word(outcome: &PollOutcome) -> PollWord {
+    match outcome {
+        PollOutcome::Report(_) => PollWord::Report,
+        PollOutcome::ErrorStatus(_) => PollWord::ErrorStatus,
+        PollOutcome::Malformed(_) => PollWord::Malformed,
+        PollOutcome::NoAnswer { .. } => PollWord::NoAnswer,
+    }
+}

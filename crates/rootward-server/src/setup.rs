@@ -1,0 +1,62 @@
+//! What the engine and the poller are told, out of a checked configuration.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rootward_config::{Checked, DEFAULT_INTERVAL, TargetSpec};
+use rootward_core::{InstanceId, Settings, Target};
+
+use crate::error::{Error, Kind};
+use crate::poller::Ask;
+
+pub(crate) fn settings(config: &Checked) -> Settings {
+    Settings {
+        epoch_interval: usual_interval(&config.targets),
+        hold_limit: config.aggregator.page_within,
+        page_unknown_after: config.aggregator.page_unknown_after,
+    }
+}
+
+pub(crate) fn targets(config: &Checked) -> Vec<Target> {
+    config
+        .targets
+        .iter()
+        .map(|spec| Target {
+            id: spec.id.clone(),
+            interval: spec.interval,
+            stale_after: spec.stale_after,
+            thresholds: spec.thresholds,
+        })
+        .collect()
+}
+
+pub(crate) fn asks(config: &Checked) -> Result<BTreeMap<InstanceId, Ask>, Error> {
+    config
+        .targets
+        .iter()
+        .map(|spec| {
+            let target =
+                rootward_fetch::Target::parse(&spec.url).map_err(|source| Kind::Target {
+                    instance: spec.id.clone(),
+                    source,
+                })?;
+            let ask = Ask {
+                target,
+                timeout: spec.timeout,
+            };
+            Ok((spec.id.clone(), ask))
+        })
+        .collect()
+}
+
+/// The interval that most instances have, which is what a round is; the longest of several equally common ones.
+fn usual_interval(targets: &[TargetSpec]) -> Duration {
+    let mut counts: BTreeMap<Duration, usize> = BTreeMap::new();
+    for target in targets {
+        *counts.entry(target.interval).or_default() += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(interval, count)| (*count, *interval))
+        .map_or(DEFAULT_INTERVAL, |(interval, _)| interval)
+}

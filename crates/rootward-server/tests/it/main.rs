@@ -1,0 +1,9 @@
+//! The aggregator as a whole, against real servers on loopback ports.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+
+mod fleet;
+mod running;
+
+mod polling;
+mod stopping;
