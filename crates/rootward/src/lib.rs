@@ -1,1 +1,95 @@
-//! What a service embeds: checks, background runner, probe listener on its own thread, latches, metrics.
+//! What a service embeds: checks, background runner, probe listener on its own thread, latches.
+//!
+//! ```no_run
+//! use rootward::{Check, ErrorCategory, Failure, Health};
+//!
+//! # fn free_bytes() -> std::io::Result<u64> { Ok(0) }
+//! # async fn warm_the_cache() {}
+//! # async fn serve() {}
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let health = Health::builder("cart")
+//!         .version("1.4.2")
+//!         .check(Check::new("disk", || async {
+//!             if free_bytes()? < 1 << 20 {
+//!                 return Err(Failure::new(ErrorCategory::ResourceExhausted));
+//!             }
+//!             Ok(())
+//!         }).hard().local())
+//!         .listen("0.0.0.0:8790".parse()?)
+//!         .start()?; // binds before it returns
+//!     let warm = health.latch("cache warm");
+//!     warm_the_cache().await;
+//!     drop(warm); // from here on it is started
+//!     serve().await;
+//!     health.stop().await; // no task and no thread is left
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The crate `rootward-checks` has checks for PostgreSQL, Redis and other services.
+//!
+//! # What it answers
+//!
+//! | path | question | codes |
+//! | --- | --- | --- |
+//! | `/livez` | would only a restart help? | 200 |
+//! | `/readyz`, `/healthz` | should this instance get traffic now? | 200, 503 |
+//! | `/startupz` | has it finished booting? | 200, 503 |
+//! | `/status` | the public word: `up`, `degraded`, `down`, `starting` | 200, 200, 503, 503 |
+//! | `/health` | every direct dependency, with ages | 200; 503 when unhealthy or starting; 401 to strangers |
+//!
+//! Point an orchestrator's liveness probe at `/livez`, its readiness probe or a load balancer at `/readyz`, and an
+//! aggregator at `/health`. The first four are for everybody and stay below one kibibyte. `/health` is for callers
+//! on this machine ([`Access`]).
+//!
+//! # What holds
+//!
+//! - **No request runs a check.** Checks run in the background, all at once, each with its own interval and time
+//!   limit. An answer is read from memory, so a burst of probes is no load on a dependency, and a hanging dependency
+//!   is no delay for a probe.
+//! - **The listener has a thread and a runtime of its own.** It answers while the application's runtime is blocked.
+//!   Evidence that nobody renews turns `unknown` after two intervals and one time limit, whatever it was.
+//! - **A failing shared dependency fails no probe.** It makes the instance unhealthy in `/health` and `/status`.
+//!   Only a check that is local and hard takes an instance out of rotation, unless a check says otherwise
+//!   ([`Check::gates_readiness`]): one slow database must not empty a fleet. Liveness cannot be given a check.
+//! - **One result changes nothing.** The first result counts at once; after that a status becomes worse after three
+//!   results in a row and better after two. While a change is pending the check runs about every second.
+//! - **A check cannot hurt the others.** It runs in a task of its own. A panic is its own failure, a timeout has its
+//!   own words, and a check that ignores cancellation is never started twice.
+//! - **What a dependency says about itself stays here.** Reports carry a category and our own words ([`Failure`],
+//!   [`Reason`]). The text of the error is in the service's log, once for each transition, under the reference that
+//!   the report shows.
+//!
+//! # What is not built yet
+//!
+//! The heartbeat of the application's runtime (so `/livez` always answers 200 as long as the process answers), the
+//! drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, metrics, tokens and mutual TLS for
+//! `/health`, gRPC.
+
+mod builder;
+mod check;
+mod duration;
+mod error;
+mod events;
+mod failure;
+mod health;
+mod identity;
+mod latch;
+mod probe;
+mod redact;
+mod report;
+mod runner;
+mod shared;
+mod text;
+mod view;
+
+pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
+pub use check::{Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Unlabelled};
+pub use error::{Error, Problem};
+pub use failure::{Failure, MAX_DETAIL_BYTES, MAX_REASON_BYTES, Number, Outcome, Reason};
+pub use health::Health;
+pub use latch::Latch;
+pub use probe::{Access, CHECK_FROM};
+pub use rootward_core::{Criticality, Depth, ErrorCategory, Name, Scope};
+pub use rootward_wire::v1::ReportBody;

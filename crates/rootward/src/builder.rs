@@ -1,0 +1,391 @@
+//! From what an application says to a running health: parse, bind, run. All problems are found before anything is
+//! bound, and the socket is bound before anything runs.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rootward_core::{Criticality, Name, Scope, Thresholds, stale_after};
+use rootward_wire::limits::{MAX_COMPONENTS, MAX_TEXT_BYTES};
+use tokio::sync::watch;
+
+use crate::check::{Check, CheckContext, CheckParts, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled};
+use crate::duration;
+use crate::error::{Error, Kind, Problem};
+use crate::health::Health;
+use crate::identity::{Identity, instance_from_environment};
+use crate::latch::{Latch, Startup};
+use crate::probe::{Access, Listener};
+use crate::runner::{Plan, Runner};
+use crate::shared::{CheckFacts, Shared};
+
+/// The most checks one service may have.
+pub const MAX_CHECKS: usize = MAX_COMPONENTS;
+
+/// The longest interval of a check.
+pub const MAX_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The longest time limit of a check.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a service says about its health before it starts. Begins with [`Health::builder`].
+#[must_use = "nothing runs before start()"]
+pub struct Builder {
+    service: String,
+    instance: Option<String>,
+    version: Option<String>,
+    environment: Option<String>,
+    namespace: Option<String>,
+    zone: Option<String>,
+    host: Option<String>,
+    checks: Vec<Check<Labelled>>,
+    interval: Duration,
+    timeout: Duration,
+    listen: Option<SocketAddr>,
+    access: Access,
+    startup: Arc<Startup>,
+    wall: Wall,
+}
+
+/// Where wall-clock time comes from; it is shown to people and decides nothing.
+pub(crate) type Wall = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+impl Builder {
+    pub(crate) fn new(service: String) -> Self {
+        Self {
+            service,
+            instance: None,
+            version: None,
+            environment: None,
+            namespace: None,
+            zone: None,
+            host: None,
+            checks: Vec::new(),
+            interval: DEFAULT_INTERVAL,
+            timeout: DEFAULT_TIMEOUT,
+            listen: None,
+            access: Access::Loopback,
+            startup: Arc::new(Startup::new()),
+            wall: Arc::new(SystemTime::now),
+        }
+    }
+
+    /// The name of this instance, unique within the service. By default the host name that the platform gave
+    /// (`HOSTNAME`), else `pid-` and the process id.
+    pub fn instance(mut self, instance: impl Into<String>) -> Self {
+        self.instance = Some(instance.into());
+        self
+    }
+
+    /// The release that runs.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// The environment, such as `production`.
+    pub fn environment(mut self, environment: impl Into<String>) -> Self {
+        self.environment = Some(environment.into());
+        self
+    }
+
+    /// The namespace or team space within the environment.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// The availability zone.
+    pub fn zone(mut self, zone: impl Into<String>) -> Self {
+        self.zone = Some(zone.into());
+        self
+    }
+
+    /// The machine.
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.host = Some(host.into());
+        self
+    }
+
+    /// Adds a check.
+    pub fn check(mut self, check: Check<Labelled>) -> Self {
+        self.checks.push(check);
+        self
+    }
+
+    /// How often a check runs that does not say it itself; 10 s.
+    pub fn interval(mut self, interval: Duration) -> Self {
+        self.interval = interval;
+        self
+    }
+
+    /// How long a run may take of a check that does not say it itself; 500 ms.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Where the probe endpoints are served; port 0 takes a free one ([`Health::listen_addr`]). Without it nothing
+    /// listens, and the report can be read in the process only.
+    pub fn listen(mut self, address: SocketAddr) -> Self {
+        self.listen = Some(address);
+        self
+    }
+
+    /// Who may read the detailed report.
+    pub fn access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Something that must be over before the instance has started; see [`Health::latch`]. Taken here, before the
+    /// start, no probe can come before it.
+    pub fn latch(&mut self, name: impl Into<String>) -> Latch {
+        Startup::hold(&self.startup, name)
+    }
+
+    /// Another source of wall-clock time than the system's, for tests and replays. It is called when a check
+    /// completes; its times are shown to people and decide nothing.
+    pub fn wall_clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.wall = Arc::new(now);
+        self
+    }
+
+    /// Starts the checks on the tokio runtime of the caller, whose time driver must be enabled, and the listener on a
+    /// thread and a runtime of its own. The listener is bound when this returns.
+    ///
+    /// # Errors
+    /// When something that was said makes no sense (all such problems at once, see [`Error::problems`]), outside a
+    /// tokio runtime, or when the address cannot be listened on. Nothing runs then.
+    pub fn start(self) -> Result<Health, Error> {
+        let Checked {
+            identity,
+            plans,
+            facts,
+        } = self.checked()?;
+        let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
+        let shared = Arc::new(Shared::new(identity, facts, self.startup, self.wall));
+        let (stop, stopped) = watch::channel(false);
+        let listener = self
+            .listen
+            .map(|address| Listener::start(address, self.access, &shared, stopped.clone()))
+            .transpose()?;
+        let runner = runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run());
+        Ok(Health::new(shared, stop, runner, listener))
+    }
+
+    fn checked(&self) -> Result<Checked, Error> {
+        let mut problems = Problems(Vec::new());
+        let service = problems.name("service", &self.service);
+        let instance = match &self.instance {
+            Some(instance) => problems.name("instance", instance),
+            None => Some(instance_from_environment()),
+        };
+        let mut optional = |what, text: &Option<String>| {
+            text.as_deref().and_then(|text| problems.name(what, text))
+        };
+        let version = optional("version", &self.version);
+        let environment = optional("environment", &self.environment);
+        let namespace = optional("namespace", &self.namespace);
+        let zone = optional("zone", &self.zone);
+        let host = optional("host", &self.host);
+        if self.checks.len() > MAX_CHECKS {
+            problems.add(
+                "checks",
+                format!("{} are too many, at most {MAX_CHECKS}", self.checks.len()),
+            );
+        }
+        let mut names = BTreeSet::new();
+        let facts: Vec<_> = self
+            .checks
+            .iter()
+            .map(|check| {
+                let subject = format!("check {:?}", check.parts.name);
+                if !names.insert(&check.parts.name) {
+                    problems.add(&subject, "another check has this name".to_owned());
+                }
+                self.check_facts(&mut problems, &subject, &check.parts, check.criticality())
+            })
+            .collect();
+        match (
+            service,
+            instance,
+            facts.into_iter().collect::<Option<Vec<_>>>(),
+        ) {
+            (Some(service), Some(instance), Some(facts)) if problems.0.is_empty() => {
+                let plans = facts
+                    .iter()
+                    .zip(&self.checks)
+                    .map(|(facts, check)| Plan {
+                        body: check.parts.body.clone(),
+                        context: CheckContext::new(
+                            service.clone(),
+                            instance.clone(),
+                            facts.name.clone(),
+                            facts.timeout,
+                        ),
+                    })
+                    .collect();
+                let identity = Identity {
+                    service,
+                    instance,
+                    version,
+                    environment,
+                    namespace,
+                    zone,
+                    host,
+                };
+                Ok(Checked {
+                    identity,
+                    plans,
+                    facts: facts.into(),
+                })
+            }
+            _ => Err(Kind::Problems {
+                service: self.service.clone(),
+                problems: problems.0,
+            }
+            .into()),
+        }
+    }
+
+    /// `None` only together with a problem.
+    fn check_facts(
+        &self,
+        problems: &mut Problems,
+        subject: &str,
+        parts: &CheckParts,
+        criticality: Criticality,
+    ) -> Option<CheckFacts> {
+        let interval = parts.interval.unwrap_or(self.interval);
+        let timeout = parts.timeout.unwrap_or(self.timeout);
+        problems.duration(subject, "interval", interval, MAX_INTERVAL);
+        problems.duration(subject, "timeout", timeout, MAX_TIMEOUT);
+        if timeout >= interval {
+            let text = format!(
+                "the timeout ({}) must be shorter than the interval ({})",
+                duration::text(timeout),
+                duration::text(interval)
+            );
+            problems.add(subject, text);
+        }
+        if let Some(slow) = parts.slow_above.filter(|slow| *slow >= timeout) {
+            let text = format!(
+                "slow_above ({}) must be shorter than the timeout ({})",
+                duration::text(slow),
+                duration::text(timeout)
+            );
+            problems.add(subject, text);
+        }
+        let thresholds = Thresholds::new(
+            parts.fall.unwrap_or(Thresholds::DEFAULT.fall()),
+            parts.rise.unwrap_or(Thresholds::DEFAULT.rise()),
+        );
+        if thresholds.is_none() {
+            problems.add(subject, "fall and rise must be at least 1".to_owned());
+        }
+        let mut own_name = |what: &str, text: &str| problems.name_of(subject, what, text);
+        let name = own_name("name", &parts.name);
+        let kind = parts
+            .kind
+            .as_deref()
+            .and_then(|kind| own_name("kind", kind));
+        if let Some(target) = &parts.target {
+            problems.target(subject, target);
+        }
+        if let Some(owner) = &parts.owner {
+            problems.text(subject, "owner", owner);
+        }
+        Some(CheckFacts {
+            name: name?,
+            criticality,
+            scope: parts.scope,
+            depth: parts.depth,
+            kind,
+            target: parts.target.clone(),
+            owner: parts.owner.clone(),
+            interval,
+            timeout,
+            stale_after: stale_after(interval, timeout),
+            slow_above: parts.slow_above,
+            thresholds: thresholds?,
+            gates_readiness: parts
+                .gates_readiness
+                .unwrap_or(parts.scope == Scope::Local && criticality == Criticality::Hard),
+        })
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("service", &self.service)
+            .field("checks", &self.checks)
+            .field("listen", &self.listen)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was said, without problems.
+struct Checked {
+    identity: Identity,
+    plans: Vec<Plan>,
+    facts: Box<[CheckFacts]>,
+}
+
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn add(&mut self, subject: &str, text: String) {
+        self.0.push(Problem {
+            subject: subject.to_owned(),
+            text,
+        });
+    }
+
+    fn name(&mut self, subject: &str, text: &str) -> Option<Name> {
+        Name::parse(text)
+            .map_err(|problem| self.add(subject, problem.to_string()))
+            .ok()
+    }
+
+    fn name_of(&mut self, subject: &str, what: &str, text: &str) -> Option<Name> {
+        Name::parse(text)
+            .map_err(|problem| self.add(subject, format!("{what}: {problem}")))
+            .ok()
+    }
+
+    fn duration(&mut self, subject: &str, what: &str, value: Duration, max: Duration) {
+        if value < Duration::from_millis(1) {
+            self.add(subject, format!("the {what} must be at least 1 ms"));
+        } else if value > max {
+            let text = format!(
+                "the {what} ({}) may be at most {}",
+                duration::text(value),
+                duration::text(max)
+            );
+            self.add(subject, text);
+        }
+    }
+
+    fn text(&mut self, subject: &str, what: &str, text: &str) {
+        if text.is_empty() || text.len() > MAX_TEXT_BYTES || text.contains(char::is_control) {
+            let text = format!(
+                "the {what} must have 1 to {MAX_TEXT_BYTES} bytes without control characters"
+            );
+            self.add(subject, text);
+        }
+    }
+
+    /// The text of a bad target is not repeated: what is wrong with it may be that it holds a password.
+    fn target(&mut self, subject: &str, target: &str) {
+        self.text(subject, "target", target);
+        if target.contains(['@', '?', '#']) {
+            let text = "the target must not have a user, a password or a query: \
+                        it is shown to everybody who may read the report";
+            self.add(subject, text.to_owned());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Why a service's health could not start.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+/// Why [`Builder::start`](crate::Builder::start) returned nothing. The application decides what that means; nothing
+/// was started.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(#[from] Kind);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Kind {
+    #[error("the health of {service:?} has {}", Listed(problems))]
+    Problems {
+        service: String,
+        problems: Vec<Problem>,
+    },
+    #[error("failed to start health: no tokio runtime here, call start() inside the application's")]
+    NoRuntime,
+    #[error("failed to listen on {addr}: {}", reason(source))]
+    Listen { addr: SocketAddr, source: io::Error },
+    #[error("failed to start the thread of the probe listener: {}", reason(source))]
+    Thread { source: io::Error },
+}
+
+impl Error {
+    /// What is wrong with what was built, all of it; empty if something else is the reason.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        match &self.0 {
+            Kind::Problems { problems, .. } => problems,
+            Kind::NoRuntime | Kind::Listen { .. } | Kind::Thread { .. } => &[],
+        }
+    }
+
+    /// Whether somebody else listens on the address.
+    #[must_use]
+    pub fn is_address_in_use(&self) -> bool {
+        match &self.0 {
+            Kind::Listen { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
+            Kind::Problems { .. } | Kind::NoRuntime | Kind::Thread { .. } => false,
+        }
+    }
+}
+
+/// One thing that is wrong with what was built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub(crate) subject: String,
+    pub(crate) text: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.subject, self.text)
+    }
+}
+
+struct Listed<'a>(&'a [Problem]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [one] => write!(f, "1 problem\n  {one}"),
+            many => {
+                write!(f, "{} problems", many.len())?;
+                many.iter()
+                    .try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+        }
+    }
+}
+
+/// The usual reasons in words that do not change with the platform.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "address already in use".to_owned(),
+        io::ErrorKind::AddrNotAvailable => "no such address on this machine".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        // An open set; the platform's own words are better than ours.
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,52 @@
+//! What goes to the service's own log: one event for each transition of a check, and none for a request.
+//!
+//! This is the only place where the text of a foreign error appears, without what looks like a secret.
+
+use rootward_core::{CheckStatus, ErrorCategory, Name};
+
+/// A check's status has changed, or the reason why it is not up.
+#[derive(Debug)]
+pub(crate) struct Transition<'a> {
+    pub(crate) check: &'a Name,
+    pub(crate) from: CheckStatus,
+    pub(crate) to: CheckStatus,
+    pub(crate) category: Option<ErrorCategory>,
+    /// The text that the report shows.
+    pub(crate) reason: &'a str,
+    /// What the report refers to this event by.
+    pub(crate) error_ref: Option<&'a str>,
+    pub(crate) detail: Option<&'a str>,
+}
+
+impl<'a> Transition<'a> {
+    /// A change for the better, which needs no reason.
+    pub(crate) const fn to(check: &'a Name, from: CheckStatus, to: CheckStatus) -> Self {
+        Self {
+            check,
+            from,
+            to,
+            category: None,
+            reason: "",
+            error_ref: None,
+            detail: None,
+        }
+    }
+
+    pub(crate) fn emit(&self) {
+        let check = self.check.as_str();
+        let (from, to) = (self.from.as_str(), self.to.as_str());
+        let category = self.category.map(ErrorCategory::as_str);
+        let (reason, error_ref, detail) = (self.reason, self.error_ref, self.detail);
+        match self.to {
+            CheckStatus::Up => {
+                tracing::info!(target: "rootward", check, from, to, "check changed");
+            }
+            CheckStatus::Degraded | CheckStatus::Down | CheckStatus::Unknown => {
+                tracing::warn!(
+                    target: "rootward", check, from, to, category, reason, error_ref, detail,
+                    "check changed"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The handle that a service keeps: latches, its own switch, the report, and the stop.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use rootward_wire::v1::ReportBody;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::builder::Builder;
+use crate::latch::{Latch, Startup};
+use crate::probe::Listener;
+use crate::report::report;
+use crate::shared::Shared;
+use crate::view::View;
+
+/// The running health of one instance.
+///
+/// Keep it for as long as the service runs. [`Health::stop`] ends everything and waits for that; dropping it ends
+/// everything as well, without waiting.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// use rootward::{Check, Health};
+///
+/// let health = Health::builder("cart")
+///     .instance("cart-0")
+///     .check(Check::new("disk", || async { Ok(()) }).hard().local())
+///     .start()?;
+/// let warm = health.latch("cache warm");
+/// assert!(!health.is_started());
+/// drop(warm);
+/// health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "dropping it stops the checks and the listener"]
+pub struct Health {
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    runner: JoinHandle<()>,
+    listener: Option<Listener>,
+}
+
+impl Health {
+    /// Begins to describe the health of a service of this name.
+    pub fn builder(service: impl Into<String>) -> Builder {
+        Builder::new(service.into())
+    }
+
+    pub(crate) const fn new(
+        shared: Arc<Shared>,
+        stop: watch::Sender<bool>,
+        runner: JoinHandle<()>,
+        listener: Option<Listener>,
+    ) -> Self {
+        Self {
+            shared,
+            stop,
+            runner,
+            listener,
+        }
+    }
+
+    /// Something that must be over before the instance has started. It holds the start until it is dropped.
+    ///
+    /// Take it before the first `await` after [`Builder::start`]; where that cannot be, take it from the builder
+    /// ([`Builder::latch`]). Once a probe was told that the instance has started it stays started: a latch that is
+    /// taken later holds nothing, and a warning says so. To leave the rotation later, use
+    /// [`Health::set_not_ready`].
+    pub fn latch(&self, name: impl Into<String>) -> Latch {
+        Startup::hold(&self.shared.startup, name)
+    }
+
+    /// The application's own switch: it does not want traffic, for this reason, which anybody may see. The reason
+    /// replaces an earlier one.
+    pub fn set_not_ready(&self, reason: impl Into<String>) {
+        self.shared.set_not_ready(Some(reason.into()));
+    }
+
+    /// Takes back [`Health::set_not_ready`].
+    pub fn set_ready(&self) {
+        self.shared.set_not_ready(None);
+    }
+
+    /// Whether the start is over, as `/startupz` says.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        self.now().started
+    }
+
+    /// Whether it wants traffic, as `/readyz` says.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.now().reasons_not_ready().is_empty()
+    }
+
+    /// The detailed report, as `/health` gives it, with ages taken now.
+    #[must_use]
+    pub fn report(&self) -> ReportBody<'_> {
+        report(&self.now())
+    }
+
+    /// Where the probe endpoints are served; none if nothing listens.
+    #[must_use]
+    pub fn listen_addr(&self) -> Option<SocketAddr> {
+        self.listener.as_ref().map(Listener::address)
+    }
+
+    /// Stops the checks and the listener, and returns when neither has a task or a thread left. Only a check that
+    /// ignores cancellation (it blocks its thread) outlives it; it is waited for one second, and named in the log.
+    pub async fn stop(self) {
+        // Nobody listening any more is what is wanted.
+        let _ = self.stop.send(true);
+        // The runner was cancelled with its runtime, or panicked and said so.
+        let _ = self.runner.await;
+        if let Some(listener) = self.listener {
+            listener.ended().await;
+        }
+    }
+
+    fn now(&self) -> View<'_> {
+        View::of(&self.shared, Instant::now())
+    }
+}
+
+impl fmt::Debug for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Health")
+            .field("service", &self.shared.identity.service)
+            .field("instance", &self.shared.identity.instance)
+            .field("listen", &self.listen_addr())
+            .finish_non_exhaustive()
+    }
+}

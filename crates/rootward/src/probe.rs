@@ -1,0 +1,108 @@
+//! The probe listener: a thread of its own with a runtime of its own, so that it answers whatever the application's
+//! runtime does.
+
+mod answer;
+mod serve;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::{oneshot, watch};
+
+use crate::error::Kind;
+use crate::shared::Shared;
+
+pub(crate) use answer::Answers;
+pub use answer::CHECK_FROM;
+
+/// Who may read the detailed report. The small answers are for everybody.
+///
+/// Tokens and mutual TLS are not built yet; they will be variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Access {
+    /// Callers on this machine, judged by the address of the peer. A request that a proxy passed on does not count
+    /// as one: whose it is was written in a header by somebody else.
+    #[default]
+    Loopback,
+}
+
+/// The thread that answers probes.
+pub(crate) struct Listener {
+    address: SocketAddr,
+    thread: JoinHandle<()>,
+    ended: oneshot::Receiver<()>,
+}
+
+impl Listener {
+    /// Binds, and starts the thread. When it returns, the thread accepts.
+    pub(crate) fn start(
+        address: SocketAddr,
+        access: Access,
+        shared: &Arc<Shared>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, Kind> {
+        let listen = |source| Kind::Listen {
+            addr: address,
+            source,
+        };
+        let socket = TcpListener::bind(address).map_err(listen)?;
+        socket.set_nonblocking(true).map_err(listen)?;
+        let bound = socket.local_addr().map_err(listen)?;
+        let answers = Arc::new(Answers::new(Arc::clone(shared), access));
+        let (ready, became_ready) = mpsc::sync_channel(1);
+        let (ending, ended) = oneshot::channel();
+        // The runtime is built, used and dropped in its own thread: it must not be dropped in the application's.
+        let serve = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let started = runtime.and_then(|runtime| {
+                let socket = {
+                    let _inside = runtime.enter();
+                    tokio::net::TcpListener::from_std(socket)?
+                };
+                Ok((runtime, socket))
+            });
+            match started {
+                Ok((runtime, socket)) => {
+                    // Whoever waits for it gives up only with its own thread.
+                    let _ = ready.send(Ok(()));
+                    runtime.block_on(serve::serve(socket, &answers, stop));
+                }
+                Err(source) => {
+                    let _ = ready.send(Err(source));
+                }
+            }
+            let _ = ending.send(());
+        };
+        let thread = thread::Builder::new()
+            .name("rootward-probe".to_owned())
+            .spawn(serve)
+            .map_err(|source| Kind::Thread { source })?;
+        became_ready
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("it ended at once")))
+            .map_err(|source| Kind::Thread { source })?;
+        Ok(Self {
+            address: bound,
+            thread,
+            ended,
+        })
+    }
+
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Until the thread has ended, which was asked to.
+    pub(crate) async fn ended(self) {
+        // A sender that is gone says the same as one that has sent.
+        let _ = self.ended.await;
+        if self.thread.join().is_err() {
+            tracing::error!(target: "rootward", "the thread of the probe listener panicked");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The detailed report, written from one moment.
+
+use std::borrow::Cow;
+
+use rootward_core::{CheckStatus, Effect, Name};
+use rootward_wire::v1::{ComponentBody, ReportBody};
+use rootward_wire::{Time, Word};
+use tokio::time::Instant;
+
+use crate::duration::millis;
+use crate::view::{Seen, View};
+
+/// What the instance says about itself now. Ages are taken at `view.now`.
+pub(crate) fn report<'a>(view: &View<'a>) -> ReportBody<'a> {
+    let shared = view.shared;
+    let identity = &shared.identity;
+    let mut body = ReportBody::new(
+        identity.service.as_str(),
+        identity.instance.as_str(),
+        view.status(),
+    );
+    body.version = borrowed(identity.version.as_ref());
+    body.environment = borrowed(identity.environment.as_ref());
+    body.namespace = borrowed(identity.namespace.as_ref());
+    body.zone = borrowed(identity.zone.as_ref());
+    body.host = borrowed(identity.host.as_ref());
+    body.uptime_s = Some(view.now.saturating_duration_since(shared.born).as_secs());
+    body.ready = Some(view.reasons_not_ready().is_empty());
+    body.draining = Some(false);
+    body.serving = Some(view.serving());
+    body.components = view
+        .checks()
+        .map(|seen| component(view.now, &seen))
+        .collect();
+    body.warnings = names(view, Effect::Degraded);
+    body.errors = names(view, Effect::Unhealthy);
+    body
+}
+
+fn component<'a>(now: Instant, seen: &Seen<'a, '_>) -> ComponentBody<'a> {
+    let facts = seen.facts;
+    let state = seen.state;
+    let mut body = ComponentBody::new(facts.name.as_str(), seen.status, facts.criticality);
+    if let Some(last) = state.last {
+        let micros = u32::try_from(last.took.as_micros()).unwrap_or(u32::MAX);
+        body.latency_ms = Some(f64::from(micros) / 1000.0);
+        body.last_checked = Some(Time::from(last.ended.wall));
+        body.seq = Some(state.seq);
+    }
+    body.age_ms = seen.age.map(millis);
+    body.error = seen.error().map(Cow::Owned);
+    body.error_category = seen.error_category().map(Word::from);
+    if seen.stale {
+        // What was last seen says nothing any more, undamped or not.
+        body.raw_status = Some(CheckStatus::Unknown.into());
+        body.since = state
+            .last
+            .and_then(|last| last.ended.wall.checked_add(facts.stale_after))
+            .map(Time::from);
+        body.since_age_ms = seen
+            .age
+            .map(|age| millis(age.saturating_sub(facts.stale_after)));
+    } else {
+        let trouble = state.trouble.as_ref();
+        body.error_ref = trouble
+            .and_then(|trouble| trouble.reference.as_deref())
+            .map(|reference| Cow::Owned(reference.to_owned()));
+        body.raw_status = Some(state.raw_status.into());
+        body.pending = state.pending;
+        if let Some(since) = state.since {
+            body.since = Some(Time::from(since.wall));
+            body.since_age_ms = Some(millis(now.saturating_duration_since(since.instant)));
+        }
+    }
+    body.scope = Some(facts.scope.into());
+    body.depth = facts.depth.map(Word::from);
+    body.kind = borrowed(facts.kind.as_ref());
+    body.target = facts.target.as_deref().map(Cow::Borrowed);
+    body.owner = facts.owner.as_deref().map(Cow::Borrowed);
+    body.interval_ms = Some(millis(facts.interval));
+    body.timeout_ms = Some(millis(facts.timeout));
+    body.gates_readiness = Some(facts.gates_readiness);
+    body
+}
+
+fn names<'a>(view: &View<'a>, effect: Effect) -> Vec<Cow<'a, str>> {
+    view.checks()
+        .filter(|seen| seen.effect() == effect)
+        .map(|seen| Cow::Borrowed(seen.facts.name.as_str()))
+        .collect()
+}
+
+fn borrowed(name: Option<&Name>) -> Option<Cow<'_, str>> {
+    name.map(|name| Cow::Borrowed(name.as_str()))
+}

@@ -1,0 +1,153 @@
+//! When a check runs: at once, then on its own phase of the interval, and sooner while its status is about to change.
+//!
+//! The phase comes from a hash of service, instance and check. So forty instances that were started together do not
+//! ask the database together, and the same instance asks at the same phase in every run of a test.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::check::CheckContext;
+
+/// About how long until the next run while a flip is pending: damping costs seconds, not intervals.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The schedule of one check.
+pub(super) struct Schedule {
+    born: Instant,
+    interval: Duration,
+    hash: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(context: &CheckContext, interval: Duration, born: Instant) -> Self {
+        let hash = [context.service(), context.instance(), context.check()]
+            .into_iter()
+            .fold(FNV_OFFSET, |hash, name| fnv(hash, name.as_str()));
+        Self {
+            born,
+            interval,
+            hash: mixed(hash),
+        }
+    }
+
+    /// The first run: at once, because until then nothing is known.
+    pub(super) const fn first(&self) -> Instant {
+        self.born
+    }
+
+    /// The next run on the phase that is at least half an interval after `after`.
+    pub(super) fn next(&self, after: Instant) -> Instant {
+        let earliest = after + self.interval / 2;
+        let since = (earliest.saturating_duration_since(self.born)).as_nanos();
+        let interval = self.interval.as_nanos().max(1);
+        let phase = u128::from(self.hash) % interval;
+        let rounds = since.saturating_sub(phase).div_ceil(interval);
+        let nanos = u64::try_from(rounds * interval + phase).unwrap_or(u64::MAX);
+        self.born + Duration::from_nanos(nanos)
+    }
+
+    /// The next run while a flip is pending: one second after `after`, a quarter more or less. Which of them follows
+    /// from the number of the result.
+    pub(super) fn retry(&self, after: Instant, seq: u64) -> Instant {
+        let millis = mixed(self.hash ^ seq) % 501;
+        let jittered = RETRY * 3 / 4 + Duration::from_millis(millis);
+        after + jittered.min(self.interval)
+    }
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// FNV-1a over the text and an end mark, so that `a`, `bc` and `ab`, `c` differ.
+fn fnv(hash: u64, text: &str) -> u64 {
+    let bytes = text.bytes().chain([0]);
+    bytes.fold(hash, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
+    })
+}
+
+/// The last step of splitmix64: every bit of the result depends on every bit of the input.
+const fn mixed(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rootward_core::Name;
+
+    const INTERVAL: Duration = Duration::from_secs(10);
+
+    fn schedule(instance: &str, born: Instant) -> Schedule {
+        let name = |text: &str| Name::parse(text).expect("a name");
+        let context = CheckContext::new(
+            name("cart"),
+            name(instance),
+            name("orders-db"),
+            Duration::from_millis(500),
+        );
+        Schedule::new(&context, INTERVAL, born)
+    }
+
+    #[test]
+    fn runs_keep_their_phase_and_are_never_nearer_than_half_an_interval() {
+        let born = Instant::now();
+        for instance in 0..200 {
+            let schedule = schedule(&instance.to_string(), born);
+            let second = schedule.next(schedule.first());
+            let gap = second - schedule.first();
+            assert!(gap >= INTERVAL / 2 && gap < INTERVAL * 3 / 2, "{gap:?}");
+            let third = schedule.next(second + Duration::from_millis(3));
+            assert_eq!(third - second, INTERVAL);
+            // A runner that was held up does not catch up with a burst.
+            let late = schedule.next(third + INTERVAL * 7);
+            assert_eq!(late, third + INTERVAL * 8);
+        }
+    }
+
+    #[test]
+    fn instances_that_start_together_spread_over_the_interval() {
+        let born = Instant::now();
+        let mut tenths = [0; 10];
+        for instance in 0..1000 {
+            let next = schedule(&instance.to_string(), born).next(born + INTERVAL);
+            let phase = (next - born).as_millis() % INTERVAL.as_millis();
+            tenths[usize::try_from(phase / 1000).expect("small")] += 1;
+        }
+        assert!(
+            tenths.iter().all(|count| (60..=140).contains(count)),
+            "{tenths:?}"
+        );
+    }
+
+    #[test]
+    fn a_retry_comes_after_about_a_second_and_is_the_same_in_every_run() {
+        let born = Instant::now();
+        let delay = |instance: &str, seq| schedule(instance, born).retry(born, seq) - born;
+        let delays: Vec<_> = (0..100).map(|seq| delay("0", seq)).collect();
+        let band = Duration::from_millis(750)..=Duration::from_millis(1250);
+        assert!(delays.iter().all(|delay| band.contains(delay)));
+        assert!(
+            delays
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+                > 50
+        );
+        assert_eq!(
+            delays,
+            (0..100).map(|seq| delay("0", seq)).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_retry_is_never_slower_than_the_interval() {
+        let born = Instant::now();
+        let mut schedule = schedule("0", born);
+        schedule.interval = Duration::from_millis(100);
+        assert_eq!(schedule.retry(born, 1) - born, Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,161 @@
+//! What the runner writes and the probe thread reads: facts that never change, and the newest state of each check.
+//!
+//! The state is immutable and replaced as a whole. Nobody waits for anybody: the probe thread answers while the
+//! application's runtime is blocked, and a burst of probes costs the runner nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use rootward_core::{CheckStatus, Criticality, Depth, ErrorCategory, Name, Scope, Thresholds};
+use tokio::time::Instant;
+
+use crate::builder::Wall;
+use crate::failure::MAX_REASON_BYTES;
+use crate::identity::Identity;
+use crate::latch::Startup;
+use crate::text::shown;
+
+/// What a check is; never changes.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckFacts {
+    pub(crate) name: Name,
+    pub(crate) criticality: Criticality,
+    pub(crate) scope: Scope,
+    pub(crate) depth: Option<Depth>,
+    pub(crate) kind: Option<Name>,
+    pub(crate) target: Option<String>,
+    pub(crate) owner: Option<String>,
+    pub(crate) interval: Duration,
+    pub(crate) timeout: Duration,
+    pub(crate) stale_after: Duration,
+    pub(crate) slow_above: Option<Duration>,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) gates_readiness: bool,
+}
+
+/// What is known about a check; replaced with every result.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckState {
+    /// Damped; unknown before the first result.
+    pub(crate) status: CheckStatus,
+    pub(crate) raw_status: CheckStatus,
+    pub(crate) pending: Option<u8>,
+    /// How many results there were.
+    pub(crate) seq: u64,
+    pub(crate) last: Option<LastRun>,
+    pub(crate) since: Option<At>,
+    /// Why it is not up, or why the last result was not although the status still is.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl CheckState {
+    pub(crate) const UNKNOWN: Self = Self {
+        status: CheckStatus::Unknown,
+        raw_status: CheckStatus::Unknown,
+        pending: None,
+        seq: 0,
+        last: None,
+        since: None,
+        trouble: None,
+    };
+}
+
+/// The last run that gave a result.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LastRun {
+    pub(crate) ended: At,
+    pub(crate) took: Duration,
+}
+
+/// One moment on both clocks: one computes, the other is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At {
+    pub(crate) instant: Instant,
+    pub(crate) wall: SystemTime,
+}
+
+/// Why a check is not up.
+#[derive(Debug, Clone)]
+pub(crate) struct Trouble {
+    /// None if it is slow: it answered.
+    pub(crate) category: Option<ErrorCategory>,
+    pub(crate) text: String,
+    /// The run that timed out has not ended yet.
+    pub(crate) still_running: bool,
+    /// Finds the event in the log; none if there was no event about it.
+    pub(crate) reference: Option<Arc<str>>,
+}
+
+/// What the runner, the handle and the probe thread share.
+pub(crate) struct Shared {
+    pub(crate) identity: Identity,
+    pub(crate) facts: Box<[CheckFacts]>,
+    pub(crate) startup: Arc<Startup>,
+    pub(crate) born: Instant,
+    wall: Wall,
+    states: ArcSwap<States>,
+    /// The application's own switch: why it does not want traffic.
+    not_ready: ArcSwapOption<String>,
+    /// Grows with every change of the two above.
+    version: AtomicU64,
+}
+
+/// The state of each check, in the order of the facts.
+pub(crate) type States = Vec<Arc<CheckState>>;
+
+impl Shared {
+    pub(crate) fn new(
+        identity: Identity,
+        facts: Box<[CheckFacts]>,
+        startup: Arc<Startup>,
+        wall: Wall,
+    ) -> Self {
+        let unknown = Arc::new(CheckState::UNKNOWN);
+        let states = vec![unknown; facts.len()];
+        Self {
+            identity,
+            facts,
+            startup,
+            born: Instant::now(),
+            wall,
+            states: ArcSwap::from_pointee(states),
+            not_ready: ArcSwapOption::empty(),
+            version: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn publish(&self, states: States) {
+        self.states.store(Arc::new(states));
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn states(&self) -> Arc<States> {
+        self.states.load_full()
+    }
+
+    pub(crate) fn set_not_ready(&self, reason: Option<String>) {
+        let reason = reason.map(|reason| Arc::new(shown(&reason, MAX_REASON_BYTES)));
+        self.not_ready.store(reason);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn not_ready(&self) -> Option<Arc<String>> {
+        self.not_ready.load_full()
+    }
+
+    /// Two equal versions mean: nothing was changed in between.
+    pub(crate) fn version(&self) -> (u64, u64) {
+        (self.version.load(Ordering::Acquire), self.startup.changes())
+    }
+
+    /// A moment of the recent past on both clocks.
+    pub(crate) fn at(&self, instant: Instant) -> At {
+        let wall = (self.wall)();
+        At {
+            instant,
+            wall: wall.checked_sub(instant.elapsed()).unwrap_or(wall),
+        }
+    }
+}

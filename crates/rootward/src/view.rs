@@ -1,0 +1,177 @@
+//! What is true at one moment: the newest state of each check, judged by its age now.
+//!
+//! Everything that is answered comes from here, and the age is taken when the question is asked. So evidence turns
+//! stale on time even if the application's runtime is blocked and nobody writes any more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::{CheckStatus, Criticality, Effect, ErrorCategory, InstanceStatus, Name};
+use rootward_core::{effect, roll_up_components};
+use tokio::time::Instant;
+
+use crate::duration;
+use crate::shared::{CheckFacts, CheckState, Shared, States};
+
+/// How long after its time limit the first result of a check is still waited for: the runner needs a moment to
+/// record it.
+const FIRST_RESULT_SLACK: Duration = Duration::from_millis(250);
+
+/// The kind of a check of another service.
+const SERVICE: &str = "service";
+
+/// One moment.
+pub(crate) struct View<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) now: Instant,
+    states: Arc<States>,
+    pub(crate) started: bool,
+}
+
+/// One check at that moment.
+pub(crate) struct Seen<'a, 'v> {
+    pub(crate) facts: &'a CheckFacts,
+    pub(crate) state: &'v CheckState,
+    /// The status, with evidence that is too old counted as none.
+    pub(crate) status: CheckStatus,
+    /// How old the evidence is; none before the first result.
+    pub(crate) age: Option<Duration>,
+    /// The evidence is too old.
+    pub(crate) stale: bool,
+}
+
+impl Seen<'_, '_> {
+    pub(crate) fn effect(&self) -> Effect {
+        effect(self.status, self.facts.criticality)
+    }
+
+    /// Why it is not up, as it is shown; none if there is nothing to say.
+    pub(crate) fn error(&self) -> Option<String> {
+        if self.stale {
+            return Some(format!(
+                "no result for {}, at most {} may pass",
+                duration::text(self.age.unwrap_or_default()),
+                duration::text(self.facts.stale_after)
+            ));
+        }
+        let trouble = self.state.trouble.as_ref()?;
+        Some(if trouble.still_running {
+            format!("{}, still running", trouble.text)
+        } else {
+            trouble.text.clone()
+        })
+    }
+
+    pub(crate) fn error_category(&self) -> Option<ErrorCategory> {
+        if self.stale {
+            return Some(ErrorCategory::Stale);
+        }
+        self.state.trouble.as_ref()?.category
+    }
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn of(shared: &'a Shared, now: Instant) -> Self {
+        let states = shared.states();
+        let started = shared
+            .startup
+            .observe(|| awaited(shared, &states, now).next().is_none());
+        Self {
+            shared,
+            now,
+            states,
+            started,
+        }
+    }
+
+    pub(crate) fn checks(&self) -> impl Iterator<Item = Seen<'a, '_>> {
+        let (shared, now) = (self.shared, self.now);
+        let pairs = shared.facts.iter().zip(self.states.iter());
+        pairs.map(move |(facts, state)| {
+            let age = state
+                .last
+                .map(|last| now.saturating_duration_since(last.ended.instant));
+            let stale = age.is_some_and(|age| age > facts.stale_after);
+            Seen {
+                facts,
+                state,
+                status: if stale {
+                    CheckStatus::Unknown
+                } else {
+                    state.status
+                },
+                age,
+                stale,
+            }
+        })
+    }
+
+    pub(crate) fn status(&self) -> InstanceStatus {
+        let checks = self.checks();
+        roll_up_components(
+            self.started,
+            checks.map(|check| (check.status, check.facts.criticality)),
+        )
+    }
+
+    /// False when a hard component of this instance's own, local or a resource, is down. A service that it calls does
+    /// not count: two services that call each other could otherwise hold each other down.
+    pub(crate) fn serving(&self) -> bool {
+        !self.checks().any(|check| {
+            check.status == CheckStatus::Down
+                && check.facts.criticality == Criticality::Hard
+                && check.facts.kind.as_ref().map(Name::as_str) != Some(SERVICE)
+        })
+    }
+
+    /// What the start is still held by: latches, and checks without a first result.
+    pub(crate) fn held(&self) -> Vec<String> {
+        if self.started {
+            return Vec::new();
+        }
+        let latches = self.shared.startup.held();
+        let latches = latches.iter().map(|name| name.to_string());
+        let checks = awaited(self.shared, &self.states, self.now)
+            .map(|facts| format!("first result of {}", facts.name));
+        latches.chain(checks).collect()
+    }
+
+    /// Why this instance does not want traffic; empty if it does. The words that begin a reason are the phrases of
+    /// the error categories, so that a caller's check can tell a booting instance from a failing one.
+    pub(crate) fn reasons_not_ready(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        if !self.started {
+            let starting = ErrorCategory::Starting.phrase();
+            let held = self.held();
+            if held.is_empty() {
+                reasons.push(starting.to_owned());
+            }
+            reasons.extend(held.iter().map(|what| format!("{starting}: {what}")));
+        }
+        if let Some(reason) = self.shared.not_ready() {
+            reasons.push(reason.to_string());
+        }
+        let gating = self
+            .checks()
+            .filter(|check| check.facts.gates_readiness && check.status == CheckStatus::Down);
+        reasons.extend(gating.map(|check| {
+            let error = check.error().unwrap_or_default();
+            format!("{} is down: {error}", check.facts.name)
+        }));
+        reasons
+    }
+}
+
+/// Checks whose first result is still waited for. A failed first result is a result, and a first time limit that has
+/// passed is as good: a dead database does not hold a start.
+fn awaited<'s>(
+    shared: &'s Shared,
+    states: &'s States,
+    now: Instant,
+) -> impl Iterator<Item = &'s CheckFacts> {
+    let age = now.saturating_duration_since(shared.born);
+    let pairs = shared.facts.iter().zip(states);
+    pairs.filter_map(move |(facts, state)| {
+        (state.seq == 0 && age < facts.timeout + FIRST_RESULT_SLACK).then_some(facts)
+    })
+}

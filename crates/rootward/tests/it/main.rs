@@ -1,0 +1,10 @@
+//! The embedding crate as a service sees it.
+
+mod builder;
+mod endpoints;
+mod hostile;
+mod runner;
+mod secrets;
+mod startup;
+mod support;
+mod under_harm;
