@@ -122,6 +122,12 @@ impl Builder<'_> {
                 return Err(Stop { at, fault });
             }
         }
+        // The parser has the same limit, and does not count the mappings that `[: : : :` opens.
+        let opens = matches!(event, Event::SequenceStart(..) | Event::MappingStart(..));
+        if opens && self.open.len() >= MAX_DEPTH {
+            let fault = too_deep();
+            return Err(Stop { at, fault });
+        }
         if event.tag().is_some() {
             let tag = span
                 .tag_span()
@@ -275,14 +281,18 @@ fn position_of(marker: granit_parser::Marker) -> Position {
     }
 }
 
+fn too_deep() -> Fault {
+    Fault::new(
+        format!("nested too deep; at most {MAX_DEPTH} levels are read"),
+        "look for brackets that are never closed",
+    )
+}
+
 /// What the parser could not read, with the usual way out where there is one.
 fn syntax_fault(error: &ScanError) -> Fault {
     let invalid = |what: &str| format!("not valid YAML: {what}");
     let (message, help) = match error.kind() {
-        ErrorKind::RecursionLimitExceeded => (
-            format!("nested too deep; at most {MAX_DEPTH} levels are read"),
-            "look for brackets that are never closed",
-        ),
+        ErrorKind::RecursionLimitExceeded => return too_deep(),
         ErrorKind::DirectiveDisallowed => (
             "YAML directives are not supported".to_owned(),
             "remove the line that begins with `%`",

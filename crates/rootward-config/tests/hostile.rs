@@ -92,6 +92,15 @@ fn ten_thousand_levels_are_refused_at_the_thirty_third() {
 }
 
 #[test]
+fn mappings_that_the_parser_does_not_count_are_counted() {
+    let problems = refused(format!("[{}]", ": ".repeat(1_000_000)));
+    let last = problems.as_slice().last().expect("there is a problem");
+    assert!(last.message.starts_with("nested too deep"), "{last}");
+    // One for each key that is not text, until the depth ends it.
+    assert_eq!(problems.as_slice().len(), MAX_DEPTH);
+}
+
+#[test]
 fn a_million_values_are_the_most() {
     let text = format!("[{}]", "a,".repeat(MAX_NODES));
     insta::assert_snapshot!(the_problem(text), @"rootward.yaml:1:2000000: the file has more than 1000000 keys and values; split it, or look whether it is the right file");
