@@ -24,7 +24,7 @@ use crate::events;
 use crate::ledger::Ledger;
 use crate::listener::{self, Limits};
 use crate::metrics::Metrics;
-use crate::poller::Poller;
+use crate::poller::{MAX_POLLS_IN_FLIGHT, Poller};
 use crate::published::SnapshotReader;
 use crate::setup;
 use crate::stop;
@@ -87,7 +87,12 @@ impl App {
             driver: Driver {
                 engine,
                 ledger,
-                poller: Poller::new(asks, Arc::clone(&clock), Arc::clone(&metrics)),
+                poller: Poller::new(
+                    asks,
+                    MAX_POLLS_IN_FLIGHT,
+                    Arc::clone(&clock),
+                    Arc::clone(&metrics),
+                ),
                 clock,
                 publish,
                 metrics,
@@ -200,4 +205,57 @@ fn not_listening(address: SocketAddr, error: std::io::Error) -> Error {
         source: Refusal(error),
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rootward_core::incident::IncidentEvent;
+    use rootward_core::snapshot::Transition;
+    use rootward_history::Reader;
+    use tokio::runtime::Handle;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::sample;
+
+    /// A history with a fault that nobody foresaw.
+    #[derive(Debug)]
+    struct Faulty;
+
+    impl History for Faulty {
+        fn record(&mut self, _: &Transition) -> Result<(), rootward_history::Error> {
+            panic!("a fault that nobody foresaw")
+        }
+
+        fn record_incident(&mut self, _: &IncidentEvent) -> Result<(), rootward_history::Error> {
+            panic!("a fault that nobody foresaw")
+        }
+
+        fn reader(&self) -> Arc<dyn Reader> {
+            Memory::new().reader()
+        }
+    }
+
+    #[tokio::test]
+    async fn when_the_loop_dies_the_run_ends_with_an_error_and_nothing_stays() {
+        let before = Handle::current().metrics().num_alive_tasks();
+        let app = App::build_with(sample::unreachable_front(), Box::new(Faulty)).unwrap();
+        let address = app.local_addr();
+        let run = timeout(Duration::from_secs(20), app.run(std::future::pending()));
+        let error = run.await.expect("it ends").unwrap_err();
+        assert_eq!(error.to_string(), "the polling loop ended by itself");
+        assert_eq!(Handle::current().metrics().num_alive_tasks(), before);
+        assert!(TcpListener::bind(address).is_ok(), "the address is taken");
+    }
+
+    #[tokio::test]
+    async fn a_target_that_cannot_be_asked_is_named_before_anything_starts() {
+        let mut config = sample::unreachable_front();
+        config.targets[0].url = "https://front/health".into();
+        let error = App::build(config).unwrap_err();
+        let source = std::error::Error::source(&error).unwrap();
+        insta::assert_snapshot!(format!("{error}: {source}"), @"cannot poll front#0: TLS is not built yet: only http:// URLs can be asked");
+    }
 }

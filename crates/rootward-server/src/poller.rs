@@ -63,6 +63,7 @@ pub(crate) struct Begun {
 impl Poller {
     pub(crate) fn new(
         asks: BTreeMap<InstanceId, Ask>,
+        max_in_flight: usize,
         clock: Arc<Clock>,
         metrics: Arc<Metrics>,
     ) -> Self {
@@ -71,7 +72,7 @@ impl Poller {
             idle: HashMap::new(),
             tasks: JoinSet::new(),
             running: HashMap::new(),
-            permits: Arc::new(Semaphore::new(MAX_POLLS_IN_FLIGHT)),
+            permits: Arc::new(Semaphore::new(max_in_flight)),
             clock,
             metrics,
         }
@@ -183,4 +184,83 @@ static HEADERS: [(HeaderName, HeaderValue); 2] = [
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    use tokio::net::TcpListener;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::sample;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    fn poller(max_in_flight: usize, targets: &[(&str, SocketAddr, Duration)]) -> Poller {
+        let asks = targets.iter().map(|(service, address, timeout)| {
+            let ask = Ask {
+                target: Target::parse(&format!("http://{address}/health")).unwrap(),
+                timeout: *timeout,
+            };
+            (sample::id(service, "0"), ask)
+        });
+        let clock = Arc::new(Clock::start());
+        let snapshots = sample::reader(sample::unseen(), Arc::clone(&clock));
+        let metrics = Arc::new(Metrics::new(snapshots, targets.len()));
+        Poller::new(asks.collect(), max_in_flight, clock, metrics)
+    }
+
+    fn begun(service: &str) -> Begun {
+        Begun {
+            instance: sample::id(service, "0"),
+            released: Moment::ZERO,
+            due: Moment::ZERO,
+        }
+    }
+
+    /// Accepts and says nothing: connections wait in the system's queue.
+    async fn silent() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    async fn next(poller: &mut Poller) -> Poll {
+        timeout(PATIENCE, poller.finished()).await.expect("it ends")
+    }
+
+    #[tokio::test]
+    async fn a_poll_that_panics_ends_with_an_outcome_all_the_same() {
+        let mut poller = poller(1, &[]);
+        let task = poller.tasks.spawn(async { panic!("a fault of ours") });
+        poller.running.insert(task.id(), begun("cart"));
+        let poll = next(&mut poller).await;
+        assert_eq!(poll.instance, sample::id("cart", "0"));
+        let PollOutcome::NoAnswer { category, text } = poll.outcome else {
+            panic!("a panic is no answer: {:?}", poll.outcome);
+        };
+        let said = (category, text.as_str());
+        assert_eq!(said, (ErrorCategory::Panic, "the poller failed"));
+        assert_eq!(poller.stop().await, 0);
+    }
+
+    #[tokio::test]
+    async fn polls_beyond_the_bound_wait_for_their_turn() {
+        let (_first, hung) = silent().await;
+        let (second, other) = silent().await;
+        let targets = [
+            ("hung", hung, Duration::from_millis(100)),
+            ("other", other, PATIENCE),
+        ];
+        let mut poller = poller(1, &targets);
+        poller.begin(begun("hung"));
+        poller.begin(begun("other"));
+        let poll = next(&mut poller).await;
+        assert_eq!(poll.instance, sample::id("hung", "0"));
+        // Only now is the other one asked.
+        timeout(PATIENCE, second.accept()).await.unwrap().unwrap();
+        assert_eq!(poller.stop().await, 1);
+    }
 }

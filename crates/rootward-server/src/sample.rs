@@ -1,8 +1,11 @@
 //! Hand-built snapshots for tests: a shop of eight services, a database and a cache, judged one minute after the start.
 
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rootward_config::{AggregatorSpec, Checked, TargetSpec};
 use rootward_core::diagnosis::{
     CauseId, CauseState, Diagnosis, Fact, Impact, ImpactEffect, Ranked, RootCause, Unseen,
 };
@@ -13,7 +16,7 @@ use rootward_core::snapshot::{
 };
 use rootward_core::{
     CheckStatus, Component, Criticality, Depth, EdgeParts, ErrorCategory, InstanceId,
-    InstanceStatus, Map, MapParts, Moment, Name, Node, NodeKind, Report, ServiceStatus,
+    InstanceStatus, Map, MapParts, Moment, Name, Node, NodeKind, Report, ServiceStatus, Thresholds,
 };
 
 use tokio::sync::watch;
@@ -31,8 +34,52 @@ const ORIGIN_UNIX_MILLIS: i64 = 1_796_008_320_000;
 pub(crate) async fn published(snapshot: Snapshot) -> SnapshotReader {
     let clock = Clock::start_at(ORIGIN_UNIX_MILLIS);
     tokio::time::advance(NOW - Moment::ZERO + Duration::from_millis(500)).await;
+    reader(snapshot, Arc::new(clock))
+}
+
+/// A reader of a snapshot that stays the newest.
+pub(crate) fn reader(snapshot: Snapshot, clock: Arc<Clock>) -> SnapshotReader {
     let (_, published) = watch::channel(Arc::new(snapshot));
-    SnapshotReader::new(published, Arc::new(clock))
+    SnapshotReader::new(published, clock)
+}
+
+/// One service that is an entry point, where nobody answers; that is an incident at once.
+pub(crate) fn unreachable_front() -> Checked {
+    let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = nobody.local_addr().unwrap();
+    let map = Map::build(MapParts {
+        nodes: vec![Node {
+            name: name("front"),
+            kind: NodeKind::Service { at_least: 1 },
+            owner: None,
+            zone: None,
+            target: None,
+            aliases: Vec::new(),
+        }],
+        edges: Vec::new(),
+    });
+    Checked {
+        aggregator: AggregatorSpec {
+            environment: None,
+            zone: None,
+            page_within: Duration::from_secs(45),
+            page_unknown_after: Duration::ZERO,
+        },
+        listen_internal: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        map: map.unwrap(),
+        targets: vec![TargetSpec {
+            id: id("front", "0"),
+            url: format!("http://{address}/health"),
+            interval: Duration::from_millis(100),
+            timeout: Duration::from_millis(50),
+            stale_after: Duration::from_millis(250),
+            thresholds: Thresholds::DEFAULT,
+        }],
+        groups: Vec::new(),
+        namespaces: BTreeMap::new(),
+        reviews: Vec::new(),
+        warnings: Vec::new(),
+    }
 }
 
 /// The clock 500 ms after the snapshot was judged.

@@ -1,7 +1,7 @@
 //! `GET /api/v1/overview`: everything that the first screen shows.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -13,9 +13,12 @@ use rootward_wire::Word;
 use rootward_wire::v1::api;
 
 use crate::api::Shared;
-use crate::api::convert::{View, count, text};
+use crate::api::convert::{View, count, impact, text};
 use crate::api::reply::ok;
 use crate::headline::headline;
+
+/// Disagreements of map and reports that are listed. Whoever has more begins with these.
+const MAX_FINDINGS: usize = 200;
 
 pub(super) async fn get(State(shared): State<Arc<Shared>>) -> Response {
     let snapshot = shared.snapshots.current();
@@ -51,6 +54,7 @@ impl View<'_> {
             findings: snapshot
                 .findings
                 .iter()
+                .take(MAX_FINDINGS)
                 .map(|finding| api::Finding {
                     kind: finding.kind.as_str().into(),
                     subject: finding.subject.to_string(),
@@ -101,15 +105,21 @@ impl View<'_> {
 
     /// Those that deserve a look first: the worst, then whom a cause reaches, then whose status may flip.
     fn services_by_urgency(self) -> Vec<api::ServiceRow> {
-        let impacted = self.impacted_names();
+        let mut impacts = self.impacts_by_service();
         let urgency = |service: &&ServiceView| {
-            let calm = (!impacted.contains(&service.name), !service.pending);
+            let calm = (!impacts.contains_key(&service.name), !service.pending);
             // The order of the words is the order of the screen.
             (Reverse(service.status), calm, service.name.clone())
         };
         let mut services: Vec<&ServiceView> = self.snapshot.services.iter().collect();
         services.sort_by_cached_key(urgency);
-        services.into_iter().map(|s| self.service_row(s)).collect()
+        services
+            .into_iter()
+            .map(|service| {
+                let impacted_by = impacts.remove(&service.name).unwrap_or_default();
+                self.service_row(service, impacted_by)
+            })
+            .collect()
     }
 
     fn resources_by_urgency(self) -> Vec<api::ResourceRow> {
@@ -135,9 +145,18 @@ impl View<'_> {
             .collect()
     }
 
-    fn impacted_names(&self) -> BTreeSet<&Name> {
-        let impacted = self.snapshot.diagnosis.impacted.iter();
-        impacted.map(|impact| &impact.service).collect()
+    fn impacts_by_service(&self) -> BTreeMap<&Name, Vec<api::Impact>> {
+        let mut impacts: BTreeMap<&Name, Vec<api::Impact>> = BTreeMap::new();
+        for reaching in &self.snapshot.diagnosis.impacted {
+            let of_service = impacts.entry(&reaching.service).or_default();
+            of_service.push(impact(reaching));
+        }
+        impacts
+    }
+
+    fn is_impacted(self, name: &Name) -> bool {
+        let mut impacted = self.snapshot.diagnosis.impacted.iter();
+        impacted.any(|impact| impact.service == *name)
     }
 
     fn group(self, group: &GroupSpec) -> api::Group {
@@ -145,12 +164,11 @@ impl View<'_> {
         let members = services.filter(|service| group.members.contains(&service.name));
         // A group of which nothing is on the map is a group of which nothing is known.
         let status = members.map(|service| service.status).max();
-        let impacted = self.impacted_names();
         api::Group {
             name: group.name.to_string(),
             public_name: group.public_name.clone(),
             status: Word::from(status.unwrap_or(ServiceStatus::Unknown)),
-            impacted: group.members.iter().any(|name| impacted.contains(name)),
+            impacted: group.members.iter().any(|name| self.is_impacted(name)),
             members: group.members.iter().map(text).collect(),
         }
     }

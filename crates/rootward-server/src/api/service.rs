@@ -40,7 +40,7 @@ impl View<'_> {
             Some(NodeKind::Resource { .. }) | None => 0,
         };
         Ok(api::ServiceDetail {
-            row: self.service_row(service),
+            row: self.service_row(service, self.impacts(&service.name)),
             generated_at: self.now(),
             at_least: count(at_least),
             detail: service.instances.iter().map(|i| self.instance(i)).collect(),
@@ -64,7 +64,11 @@ impl View<'_> {
         Problem::unknown_name("service", name, known)
     }
 
-    pub(super) fn service_row(self, service: &ServiceView) -> api::ServiceRow {
+    pub(super) fn service_row(
+        self,
+        service: &ServiceView,
+        impacted_by: Vec<api::Impact>,
+    ) -> api::ServiceRow {
         let map = &self.snapshot.map;
         let node = map.find(service.name.as_str());
         api::ServiceRow {
@@ -77,7 +81,7 @@ impl View<'_> {
             entry_point: node.is_some_and(|node| map.is_entry_point(node)),
             root_cause: self.is_root_cause(&service.name),
             pending: service.pending,
-            impacted_by: self.impacts(&service.name),
+            impacted_by,
             instances: instance_counts(&service.instances),
         }
     }

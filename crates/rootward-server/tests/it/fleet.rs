@@ -115,6 +115,16 @@ impl Asked {
     }
 }
 
+/// The manner of a target that runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Changing(Arc<Mutex<Manner>>);
+
+impl Changing {
+    pub(crate) fn set(&self, manner: Manner) {
+        *self.0.lock().unwrap() = manner;
+    }
+}
+
 /// Where targets run. Dropping it ends them.
 pub(crate) struct Fleet {
     runtime: Option<Runtime>,
@@ -134,12 +144,19 @@ impl Fleet {
 
     /// Starts a target.
     pub(crate) fn start(&self, manner: Manner) -> (SocketAddr, Asked) {
+        let (address, asked, _) = self.start_changing(manner);
+        (address, asked)
+    }
+
+    /// Starts a target whose manner can be changed; the next question gets the new one.
+    pub(crate) fn start_changing(&self, manner: Manner) -> (SocketAddr, Asked, Changing) {
         let runtime = self.runtime.as_ref().unwrap();
         let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Asked::default();
-        let shared = asked.clone();
+        let changing = Changing(Arc::new(Mutex::new(manner)));
+        let (shared, manner) = (asked.clone(), changing.clone());
         runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
@@ -147,7 +164,7 @@ impl Fleet {
                 tokio::spawn(answer(stream, manner.clone(), shared.clone()));
             }
         });
-        (address, asked)
+        (address, asked, changing)
     }
 }
 
@@ -165,7 +182,7 @@ pub(crate) fn nobody() -> SocketAddr {
     listener.local_addr().unwrap()
 }
 
-async fn answer(mut stream: TcpStream, manner: Manner, asked: Asked) {
+async fn answer(mut stream: TcpStream, manner: Changing, asked: Asked) {
     let mut head = Vec::new();
     loop {
         let mut chunk = [0; 1024];
@@ -184,6 +201,7 @@ async fn answer(mut stream: TcpStream, manner: Manner, asked: Asked) {
                 .push(String::from_utf8_lossy(&head).into_owned());
         }
         head.clear();
+        let manner = manner.0.lock().unwrap().clone();
         let Some(bytes) = manner.bytes() else {
             continue;
         };

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
 mod fleet;
+mod log;
 mod running;
 
+mod incident;
 mod polling;
 mod stopping;
