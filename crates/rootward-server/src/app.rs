@@ -132,18 +132,15 @@ impl App {
         let (give_stop, stop_given) = stop::pair();
         let mut parts = JoinSet::new();
         let decide = self.driver.run(stop_given.clone());
-        parts.spawn(async { Part::Loop(Box::new(decide.await)) });
+        parts.spawn(async { Part::Loop(decide.await) });
         let serve = listener::serve(listener, self.router, Limits::DEFAULT, stop_given);
         parts.spawn(async { Part::Listener(serve.await) });
 
-        let mut early = false;
         let mut ended = Vec::new();
         tokio::select! {
             () = pin!(stop) => {}
-            part = parts.join_next() => {
-                early = true;
-                ended.extend(part);
-            }
+            // Neither part returns before stop is given, so this one panicked.
+            part = parts.join_next() => ended.extend(part),
         }
         give_stop.stop();
         while let Some(part) = parts.join_next().await {
@@ -153,7 +150,7 @@ impl App {
         let mut connections = None;
         for part in ended {
             match part {
-                Ok(Part::Loop(counted)) => summary = Some(*counted),
+                Ok(Part::Loop(counted)) => summary = Some(counted),
                 Ok(Part::Listener(counted)) => connections = Some(counted),
                 // Which one it was shows in what is missing below; the panic itself was printed by the hook.
                 Err(_) => {}
@@ -161,9 +158,6 @@ impl App {
         }
         let counted = summary.ok_or(Kind::Ended("polling loop"))?;
         let connections = connections.ok_or(Kind::Ended("listener"))?;
-        if early {
-            return Err(Kind::Ended("polling loop or listener").into());
-        }
         let summary = Summary {
             connections,
             ..counted
@@ -185,7 +179,7 @@ impl fmt::Debug for App {
 /// What a part of the run left behind.
 #[derive(Debug)]
 enum Part {
-    Loop(Box<Summary>),
+    Loop(Summary),
     Listener(u64),
 }
 

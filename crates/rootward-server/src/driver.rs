@@ -51,12 +51,7 @@ impl Driver {
         self.act(now, now);
         loop {
             match self.next(&mut stop).await {
-                Event::PollFinished(poll) => {
-                    self.count(&poll);
-                    let now = poll.finished;
-                    self.engine.handle_poll(poll);
-                    self.act(now, now);
-                }
+                Event::PollFinished(poll) => self.finish(poll),
                 Event::Tick(due) => {
                     if let Some(step) = self.clock.follow_wall() {
                         events::wall_clock_stepped(step);
@@ -64,6 +59,11 @@ impl Driver {
                     let now = self.clock.now();
                     self.engine.handle_timeout(now);
                     self.act(now, due);
+                    // Where judging takes longer than from one tick to the next, a tick is always due, and polls that
+                    // ended meanwhile would never have their turn.
+                    while let Some(poll) = self.poller.try_finished() {
+                        self.finish(poll);
+                    }
                 }
                 Event::Stop => break,
             }
@@ -81,6 +81,13 @@ impl Driver {
             () = sleep_until(self.clock.instant(due)) => Event::Tick(due),
             poll = self.poller.finished() => Event::PollFinished(poll),
         }
+    }
+
+    fn finish(&mut self, poll: Poll) {
+        self.count(&poll);
+        let now = poll.finished;
+        self.engine.handle_poll(poll);
+        self.act(now, now);
     }
 
     /// Does what the engine wants since it was told at `released`, which should have been at `due`.

@@ -104,14 +104,15 @@ impl Poller {
     /// Waits for the next poll to end; forever while none runs. Nothing is lost if the wait is given up.
     pub(crate) async fn finished(&mut self) -> Poll {
         match self.tasks.join_next_with_id().await {
-            Some(Ok((id, (poll, connection)))) => {
-                self.running.remove(&id);
-                self.idle.insert(poll.instance.clone(), connection);
-                poll
-            }
-            Some(Err(error)) => self.failed(&error),
+            Some(joined) => self.settle(joined),
             None => std::future::pending().await,
         }
+    }
+
+    /// A poll that has ended already, if one has.
+    pub(crate) fn try_finished(&mut self) -> Option<Poll> {
+        let joined = self.tasks.try_join_next_with_id()?;
+        Some(self.settle(joined))
     }
 
     /// Ends every poll that runs, without outcomes; returns how many there were. Their connections are closed.
@@ -119,6 +120,17 @@ impl Poller {
         let abandoned = self.tasks.len() as u64;
         self.tasks.shutdown().await;
         abandoned
+    }
+
+    fn settle(&mut self, joined: Result<(task::Id, (Poll, Connection)), JoinError>) -> Poll {
+        match joined {
+            Ok((id, (poll, connection))) => {
+                self.running.remove(&id);
+                self.idle.insert(poll.instance.clone(), connection);
+                poll
+            }
+            Err(error) => self.failed(&error),
+        }
     }
 
     /// A poll whose task did not return: a fault of ours, which must not leave the instance without an outcome.
