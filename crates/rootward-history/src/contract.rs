@@ -12,7 +12,7 @@ use crate::History;
 
 /// Runs the whole suite; `empty` makes a store that remembers nothing yet.
 pub(crate) fn check<H: History>(empty: impl Fn() -> H) {
-    an_empty_store_answers_with_nothing(empty());
+    an_empty_store_answers_with_nothing(&empty());
     transitions_come_newest_first_and_no_more_than_asked_for(empty());
     transitions_at_one_moment_keep_their_order(empty());
     a_transition_comes_back_as_it_went_in(empty());
@@ -71,7 +71,7 @@ fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-fn an_empty_store_answers_with_nothing(history: impl History) {
+fn an_empty_store_answers_with_nothing(history: &impl History) {
     let reader = history.reader();
     assert_eq!(reader.transitions(100).unwrap(), []);
     assert_eq!(reader.incidents(100).unwrap(), []);
@@ -169,7 +169,7 @@ fn a_reader_sees_what_is_recorded_after_it_was_made(mut history: impl History) {
 }
 
 fn readers_may_ask_while_the_owner_records(mut history: impl History) {
-    const CHANGES: u64 = 200;
+    const CHANGES: u32 = 200;
     let reader = history.reader();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -183,7 +183,7 @@ fn readers_may_ask_while_the_owner_records(mut history: impl History) {
             }
         });
         for millis in 0..CHANGES {
-            history.record(&transition(millis)).unwrap();
+            history.record(&transition(u64::from(millis))).unwrap();
         }
     });
 }
