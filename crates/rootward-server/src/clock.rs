@@ -15,20 +15,27 @@ use tokio::time::Instant;
 /// times that change between two answers.
 const ANCHOR_TOLERANCE: Duration = Duration::from_millis(500);
 
-/// The monotonic axis, beginning when it was made, and where that beginning lies in wall time.
+/// How much of the axis lies before the start. A report may speak of checks that are older than this process; with the
+/// start at zero they would seem to be no older than it, and old evidence would look fresh after a restart.
+const BEFORE_THE_START: Duration = Duration::from_secs(365 * 86_400);
+
+/// The monotonic axis, and where its zero lies in wall time.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    origin: Instant,
-    /// Unix milliseconds of `origin` by the wall clock.
+    start: Instant,
+    /// Where on the axis the start lies.
+    before: Duration,
+    /// Unix milliseconds of the axis' zero by the wall clock.
     anchor: AtomicI64,
 }
 
 impl Clock {
-    /// An axis that begins now.
+    /// An axis that has begun already.
     pub(crate) fn start() -> Self {
         Self {
-            origin: Instant::now(),
-            anchor: AtomicI64::new(unix_millis()),
+            start: Instant::now(),
+            before: BEFORE_THE_START,
+            anchor: AtomicI64::new(unix_millis().saturating_sub(millis(BEFORE_THE_START))),
         }
     }
 
@@ -36,21 +43,22 @@ impl Clock {
     #[cfg(test)]
     pub(crate) fn start_at(unix_millis: i64) -> Self {
         Self {
-            origin: Instant::now(),
+            start: Instant::now(),
+            before: Duration::ZERO,
             anchor: AtomicI64::new(unix_millis),
         }
     }
 
     /// Where the axis stands.
     pub(crate) fn now(&self) -> Moment {
-        Moment::ZERO + self.origin.elapsed()
+        Moment::ZERO + self.passed()
     }
 
     /// The same point for timers.
     pub(crate) fn instant(&self, moment: Moment) -> Instant {
-        let offset = moment - Moment::ZERO;
+        let offset = moment - (Moment::ZERO + self.before);
         // Out of range only beyond centuries; a timer that far away is as good as none.
-        self.origin
+        self.start
             .checked_add(offset)
             .unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400))
     }
@@ -63,9 +71,13 @@ impl Clock {
         }
     }
 
+    fn passed(&self) -> Duration {
+        self.before + self.start.elapsed()
+    }
+
     /// Moves the anchor if the wall clock was stepped; returns by how many milliseconds.
     pub(crate) fn follow_wall(&self) -> Option<i64> {
-        let true_anchor = unix_millis().saturating_sub(millis(self.origin.elapsed()));
+        let true_anchor = unix_millis().saturating_sub(millis(self.passed()));
         let step = true_anchor.saturating_sub(self.anchor.load(Ordering::Relaxed));
         if step.unsigned_abs() <= u64::try_from(ANCHOR_TOLERANCE.as_millis()).unwrap_or(u64::MAX) {
             return None;
@@ -139,11 +151,27 @@ fn millis(duration: Duration) -> i64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_check_from_before_the_start_keeps_its_age() {
+        let clock = Clock::start();
+        let now = clock.now();
+        let an_hour = Duration::from_secs(3_600);
+        assert_eq!(now - now.saturating_sub(an_hour), an_hour);
+        let (then, there) = (
+            clock.read().time(now.saturating_sub(an_hour)),
+            clock.read().time(now),
+        );
+        assert_eq!(there.as_unix_millis() - then.as_unix_millis(), 3_600_000);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn the_axis_follows_the_runtime_and_its_points_come_back_as_timers() {
         let clock = Clock::start();
         tokio::time::advance(Duration::from_millis(1_500)).await;
-        assert_eq!(clock.now(), Moment::from_millis(1_500));
+        assert_eq!(
+            clock.now(),
+            Moment::ZERO + BEFORE_THE_START + Duration::from_millis(1_500)
+        );
         assert_eq!(clock.instant(clock.now()), Instant::now());
     }
 

@@ -19,8 +19,8 @@ pub(crate) fn is_behind(snapshot: &Snapshot, now: Moment) -> bool {
 pub(crate) fn not_ready(snapshot: &Snapshot, now: Moment) -> Option<String> {
     let Some(epoch) = snapshot.epoch else {
         return Some(format!(
-            "no polling round was completed yet, {} after the start",
-            words::duration(now - Moment::ZERO)
+            "no polling round was completed yet; one is due every {}",
+            words::duration(snapshot.epoch_interval)
         ));
     };
     let age = now - epoch.completed_at;
@@ -58,6 +58,6 @@ mod tests {
 
     #[test]
     fn before_the_first_round_it_is_not_ready() {
-        insta::assert_snapshot!(after(&sample::unseen(), 0), @"no polling round was completed yet, 60 s after the start");
+        insta::assert_snapshot!(after(&sample::unseen(), 0), @"no polling round was completed yet; one is due every 10 s");
     }
 }

@@ -339,7 +339,7 @@ async fn readiness_says_what_is_missing() {
     {
       "ready": false,
       "reasons": [
-        "no polling round was completed yet, 60 s after the start"
+        "no polling round was completed yet; one is due every 10 s"
       ]
     }
     "#);
