@@ -1,1 +1,58 @@
 //! Ready-made checks, one feature each; with none of them it adds nothing to the base.
+//!
+//! | feature | function | asks |
+//! | --- | --- | --- |
+//! | `postgresql` | [`postgresql()`] | a trivial query on the application's own pool |
+//! | `redis` | [`redis()`] | a ping on the application's own connection |
+//! | `service` | [`service()`] | the readiness endpoint of another service |
+//!
+#![cfg_attr(
+    all(feature = "postgresql", feature = "redis", feature = "service"),
+    doc = r#"
+```no_run
+use rootward::{Check, Health};
+
+# async fn free_space() -> std::io::Result<()> { Ok(()) }
+# async fn example(pool: deadpool_postgres::Pool, client: redis::Client) -> Result<(), Box<dyn std::error::Error>> {
+let health = Health::builder("cart")
+    .version("1.4.2")
+    .check(rootward_checks::postgresql("orders-db", pool.clone()).hard())
+    .check(rootward_checks::redis("cache", client.clone()).soft())
+    .check(rootward_checks::service("rates", "http://rates:8790/readyz").soft())
+    .check(Check::new("disk", || async { free_space().await?; Ok(()) }).hard().local())
+    .listen("0.0.0.0:8790".parse()?)
+    .start()?;
+# health.stop().await;
+# Ok(())
+# }
+```
+"#
+)]
+//!
+//! Each is a [`rootward::Check`] that does not say yet what its failure means: `.hard()`, `.soft()` or
+//! `.informational()` follows, and interval, time limit, owner and target can be set as for any other.
+//!
+//! What they have in common:
+//!
+//! - They use what the application uses. A new connection for each run would test a path that no request takes, and
+//!   use up connections.
+//! - They ask for one direct dependency and never make it ask others.
+//! - A failure is told from the types of the driver, never from its texts, and what the report shows is our own.
+//! - A run that was cut off by its time limit leaves nothing behind: its connection is closed, so that packets that
+//!   were lost on it fail one run and not all that follow.
+
+#[cfg(any(feature = "postgresql", feature = "redis"))]
+mod io_error;
+#[cfg(feature = "postgresql")]
+mod postgresql;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(feature = "service")]
+mod service;
+
+#[cfg(feature = "postgresql")]
+pub use postgresql::{postgresql, postgresql_target};
+#[cfg(feature = "redis")]
+pub use redis::{RedisConnection, redis};
+#[cfg(feature = "service")]
+pub use service::service;

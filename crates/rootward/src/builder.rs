@@ -259,6 +259,9 @@ impl Builder {
         parts: &CheckParts,
         criticality: Criticality,
     ) -> Option<CheckFacts> {
+        for problem in &parts.problems {
+            problems.add(subject, problem.clone());
+        }
         let interval = parts.interval.unwrap_or(self.interval);
         let timeout = parts.timeout.unwrap_or(self.timeout);
         problems.duration(subject, "interval", interval, MAX_INTERVAL);

@@ -70,6 +70,7 @@ pub(crate) struct CheckParts {
     pub(crate) target: Option<String>,
     pub(crate) owner: Option<String>,
     pub(crate) gates_readiness: Option<bool>,
+    pub(crate) problems: Vec<String>,
 }
 
 pub(crate) type CheckFuture = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>>;
@@ -148,6 +149,7 @@ impl Check<Unlabelled> {
                 target: None,
                 owner: None,
                 gates_readiness: None,
+                problems: Vec::new(),
             },
             label: Unlabelled(()),
         }
@@ -257,6 +259,24 @@ impl<L> Check<L> {
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.parts.owner = Some(owner.into());
         self
+    }
+
+    /// Says that the check cannot work as it was described, in a sentence without secrets. The start then fails and
+    /// lists it with all other problems. For functions that make checks, so that they need no error of their own.
+    pub fn problem(mut self, sentence: impl Into<String>) -> Self {
+        self.parts.problems.push(sentence.into());
+        self
+    }
+
+    /// Runs the function once, here, without a time limit and without counting the result: for tests of a check.
+    ///
+    /// # Errors
+    /// When the check fails.
+    pub async fn run_once(&self, context: CheckContext) -> Result<Outcome, Failure> {
+        match &self.parts.body {
+            Body::Async(check) => check(context).await,
+            Body::Blocking(check) => check(),
+        }
     }
 }
 

@@ -1,0 +1,102 @@
+//! Another service, asked for its readiness.
+
+use std::sync::Arc;
+
+use http::{HeaderName, HeaderValue};
+use rootward::{
+    CHECK_FROM, Check, CheckContext, Depth, ErrorCategory, Failure, Outcome, Reason, Unlabelled,
+};
+use rootward_fetch::{Answer, Connection, FetchError, Limits, Target};
+use rootward_wire::limits::MAX_READINESS_BYTES;
+use rootward_wire::v1::ReadyzBody;
+use tokio::sync::Mutex;
+
+/// The readiness of another service: `service("orders", "http://orders:8790/readyz")`.
+///
+/// | what it answers | result |
+/// | --- | --- |
+/// | 2xx | up |
+/// | 2xx with `"serving": false` | degraded, `not_serving`: it is ready, but what it needs itself is down |
+/// | 503 | down, `not_ready`; `starting` or `shutting_down` where the body says so |
+/// | 3xx | down, `redirect`: it is not followed |
+/// | another status | down, `http_status`, with the number |
+/// | nothing within the time limit | down, `timeout` |
+/// | nothing listens, the connection breaks, the name does not resolve | `connection_refused`, `connection_reset`, `dns` |
+///
+/// Ask for readiness only. A service that embeds `rootward` refuses to give its detailed report to a check: a check
+/// that asks for the health of what the other service depends on would walk the graph, and two services that ask each
+/// other would hold each other down. It sends `Rootward-Check-From` with its own service's name.
+///
+/// One connection is kept and used again. Plain HTTP only; TLS is not built yet.
+pub fn service(name: impl Into<String>, url: &str) -> Check<Unlabelled> {
+    let target = Target::parse(url);
+    let connection = target.clone().ok().map(Connection::new);
+    let connection = Arc::new(Mutex::new(connection));
+    let check = Check::with_context(name, move |context| {
+        let connection = Arc::clone(&connection);
+        async move { ask(connection.lock().await.as_mut(), &context).await }
+    });
+    let check = check.kind("service").depth(Depth::Readiness);
+    match target {
+        Ok(target) => check.target(target.to_string()),
+        Err(problem) => check.problem(format!("url: {problem}")),
+    }
+}
+
+async fn ask(
+    connection: Option<&mut Connection>,
+    context: &CheckContext,
+) -> Result<Outcome, Failure> {
+    let Some(connection) = connection else {
+        // The start has refused it already; only a test of the check itself comes here.
+        return Err(Failure::new(ErrorCategory::Unknown).because("the URL cannot be asked"));
+    };
+    let limits = Limits {
+        deadline: context.timeout(),
+        max_body_bytes: MAX_READINESS_BYTES,
+    };
+    let answer = connection.get(&[check_from(context)], &limits).await;
+    judge(&answer.map_err(no_answer)?)
+}
+
+fn check_from(context: &CheckContext) -> (HeaderName, HeaderValue) {
+    let service = HeaderValue::from_str(context.service().as_str())
+        .expect("a name holds nothing that a header may not");
+    (CHECK_FROM, service)
+}
+
+fn no_answer(error: FetchError) -> Failure {
+    let failure = Failure::new(error.category());
+    failure.caused_by(error)
+}
+
+fn judge(answer: &Answer) -> Result<Outcome, Failure> {
+    let said = ReadyzBody::read(&answer.body).unwrap_or_default();
+    let category = match answer.status {
+        200..=299 if said.ready == Some(false) => ErrorCategory::NotReady,
+        200..=299 if said.serving == Some(false) => {
+            return Ok(Outcome::Degraded(Failure::new(ErrorCategory::NotServing)));
+        }
+        200..=299 => return Ok(Outcome::Up),
+        300..=399 => ErrorCategory::Redirect,
+        503 => why_not_ready(&answer.body),
+        status => {
+            let reason = Reason::new("HTTP status").number(status);
+            return Err(Failure::new(ErrorCategory::HttpStatus).because(reason));
+        }
+    };
+    Err(Failure::new(category))
+}
+
+/// A service that embeds `rootward` begins its reasons with the phrase of a category.
+fn why_not_ready(body: &[u8]) -> ErrorCategory {
+    let reasons = serde_json::from_slice::<ReadyzBody<'_>>(body).map(|body| body.reasons);
+    let begins_with = |category: ErrorCategory| {
+        let mut reasons = reasons.iter().flatten();
+        reasons.any(|reason| reason.starts_with(category.phrase()))
+    };
+    [ErrorCategory::ShuttingDown, ErrorCategory::Starting]
+        .into_iter()
+        .find(|category| begins_with(*category))
+        .unwrap_or(ErrorCategory::NotReady)
+}

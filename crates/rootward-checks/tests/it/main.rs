@@ -1,0 +1,7 @@
+//! The ready-made checks against stand-ins with real sockets, and against real servers.
+
+mod postgresql;
+mod redis;
+mod servers;
+mod service;
+mod support;
