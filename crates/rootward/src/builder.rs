@@ -21,8 +21,9 @@ use crate::probe::{Access, Listener};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 
-/// The most checks one service may have.
-pub const MAX_CHECKS: usize = MAX_COMPONENTS;
+/// The most checks one service may have. Half of what a reader takes, so that with the longest names and texts the
+/// report still is not too large for it.
+pub const MAX_CHECKS: usize = MAX_COMPONENTS / 2;
 
 /// The longest interval of a check.
 pub const MAX_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);

@@ -208,7 +208,9 @@ impl Slot {
             Activity::Running { run, .. } => (run, false),
             Activity::Cancelling { run, .. } => (run, true),
             Activity::Abandoned { due, .. } => {
-                // Whatever it says comes too late and was counted already.
+                // Whatever it says comes too late: it was counted as timeouts already.
+                let check = self.facts.name.as_str();
+                tracing::debug!(target: "rootward", check, "a result came too late and was dropped");
                 self.activity = Activity::Waiting { due };
                 self.abandoned_ended();
                 return;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use rootward::{Check, Health};
+use rootward::{Check, ErrorCategory, Failure, Health, Reason};
+use rootward_core::Moment;
 
-use crate::support::any_port;
+use crate::support::{any_port, until};
 
 fn disk(name: &str) -> Check {
     Check::new(name, || async { Ok(()) }).hard()
@@ -76,8 +77,44 @@ async fn too_many_checks_are_refused() {
     });
     insta::assert_snapshot!(builder.start().unwrap_err(), @r#"
     the health of "cart" has 1 problem
-      checks: 1001 are too many, at most 1000
+      checks: 501 are too many, at most 500
     "#);
+}
+
+/// As many checks as may be, with the longest texts that may be: the report is one that is read.
+#[tokio::test]
+async fn the_largest_report_is_not_too_large_for_its_reader() {
+    let long = |text: &str, bytes: usize| text.repeat(bytes);
+    let builder = (0..rootward::MAX_CHECKS).fold(
+        Health::builder(long("s", 128)).instance(long("i", 128)),
+        |builder, index| {
+            let name = format!("{index:03}{}", long("n", 125));
+            let check = Check::new(name, || async {
+                let reason = (0..100).fold(Reason::new("\"\""), |reason, _| reason.text("\"\""));
+                Err::<(), _>(Failure::new(ErrorCategory::ResourceExhausted).because(reason))
+            });
+            builder.check(
+                check
+                    .informational()
+                    .kind(long("k", 128))
+                    .target(long("t", 256))
+                    .owner(long("o", 256)),
+            )
+        },
+    );
+    let health = builder.start().expect("it starts");
+    until(Duration::from_secs(10), || {
+        let report = health.report();
+        report.components.iter().all(|c| c.error.is_some())
+    })
+    .await;
+    let bytes = health.report().to_json();
+    let report = rootward_wire::v1::read(&bytes, Moment::from_millis(1_000_000));
+    assert_eq!(
+        report.expect("it can be read").components.len(),
+        rootward::MAX_CHECKS
+    );
+    health.stop().await;
 }
 
 /// KF-026.

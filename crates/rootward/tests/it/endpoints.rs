@@ -286,6 +286,32 @@ async fn more_silent_connections_than_may_be_keep_no_probe_out() {
     health.stop().await;
 }
 
+/// Slow or silent from the beginning: closed after five seconds. Silent after an answer: kept, for the next poll.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_never_asks_is_closed_and_one_that_asked_is_kept() {
+    let (health, address) = started(cart()).await;
+    let connect = || {
+        let stream = TcpStream::connect(address).expect("a connection");
+        let limit = Some(Duration::from_secs(20));
+        stream.set_read_timeout(limit).expect("a limit");
+        stream
+    };
+    let (mut silent, mut slow, mut polite) = (connect(), connect(), connect());
+    slow.write_all(b"GET /livez HTTP/1.1\r\nhost:")
+        .expect("half a request");
+    let request = b"GET /livez HTTP/1.1\r\nhost: probe\r\n\r\n";
+    let mut buffer = [0; 1024];
+    polite.write_all(request).expect("sent");
+    assert!(polite.read(&mut buffer).expect("an answer") > 0);
+    tokio::task::block_in_place(|| {
+        assert_eq!(silent.read(&mut buffer).expect("closed, not silent"), 0);
+        assert_eq!(slow.read(&mut buffer).expect("closed, not silent"), 0);
+    });
+    polite.write_all(request).expect("sent");
+    assert!(polite.read(&mut buffer).expect("an answer") > 0);
+    health.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_is_too_large_is_refused_and_the_listener_goes_on() {
     let (health, address) = started(cart()).await;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rootward::{Check, ErrorCategory, Failure, Health, Outcome, Reason};
-use rootward_core::{CheckStatus, InstanceStatus};
+use rootward_core::{CheckStatus, InstanceStatus, Moment};
 use rootward_wire::v1::ComponentBody;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
@@ -385,8 +385,15 @@ async fn the_whole_report() {
         .start()
         .expect("it starts");
     sleep(INTERVAL * 2).await;
-    let json: serde_json::Value =
-        serde_json::from_slice(&health.report().to_json()).expect("a report");
+    let bytes = health.report().to_json();
+    let reading = rootward_wire::v1::read_noting(&bytes, Moment::from_millis(1_000_000));
+    let reading = reading.expect("the aggregator reads it");
+    assert_eq!(
+        reading.notes,
+        Vec::<String>::new(),
+        "nothing had to be tolerated"
+    );
+    let json: serde_json::Value = serde_json::from_slice(&bytes).expect("a report");
     insta::assert_snapshot!(serde_json::to_string_pretty(&json).expect("JSON"), @r#"
     {
       "components": [

@@ -73,7 +73,7 @@ async fn the_applications_own_switch_takes_it_out_and_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kf_029_small_answers_stay_below_one_kibibyte() {
     let long = "x".repeat(100);
-    let builder = (0..1000).fold(cart().listen(any_port()), |builder, index| {
+    let builder = (0..rootward::MAX_CHECKS).fold(cart().listen(any_port()), |builder, index| {
         let check = Dependency::broken().check(&format!("{long}-{index}"));
         builder.check(check.hard().local())
     });
@@ -101,7 +101,7 @@ async fn kf_029_small_answers_stay_below_one_kibibyte() {
     drop(latches);
     until(Duration::from_secs(20), || health.is_started()).await;
     until(Duration::from_secs(20), || {
-        health.report().errors.len() == 1000
+        health.report().errors.len() == rootward::MAX_CHECKS
     })
     .await;
     let ready = get(address, "/readyz");
@@ -111,6 +111,9 @@ async fn kf_029_small_answers_stay_below_one_kibibyte() {
     let reasons: Vec<String> = serde_json::from_value(reasons).expect("sentences");
     let (last, first) = reasons.split_last().expect("some reasons");
     assert_eq!(first[0], format!("{long}-0 is down: connection refused"));
-    assert_eq!(*last, format!("and {} more", 1000 - first.len()));
+    assert_eq!(
+        *last,
+        format!("and {} more", rootward::MAX_CHECKS - first.len())
+    );
     health.stop().await;
 }

@@ -1,12 +1,14 @@
 //! The listener answers whatever the application's runtime and its dependencies do. Real time, real sockets.
 
 use std::net::SocketAddr;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rootward::{Builder, Check, Failure, Health};
 use rootward_core::CheckStatus;
+use tokio::runtime::Runtime;
 
 use crate::support::{any_port, ask, cart, get};
 
@@ -26,39 +28,56 @@ fn all_hang() -> Builder {
     })
 }
 
-/// Runs a service in a runtime of its own, blocks that runtime whole, and hands the address to `look`.
+/// Holds its thread until it is told to let go.
 #[expect(
     clippy::disallowed_methods,
     reason = "the application under test blocks its own runtime"
 )]
-fn while_blocked(runtime: tokio::runtime::Runtime, workers: usize, look: impl FnOnce(SocketAddr)) {
+fn block(release: &AtomicBool) {
+    let began = Instant::now();
+    while !release.load(Ordering::SeqCst) && began.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Runs a service in a runtime of its own, blocks every thread of it after a while, and hands the address to `look`.
+fn while_blocked(runtime: Runtime, workers: usize, after: Duration, look: impl FnOnce(SocketAddr)) {
     let (tell, address) = mpsc::channel();
-    let (release, released) = mpsc::channel::<()>();
+    let release = Arc::new(AtomicBool::new(false));
+    let released = Arc::clone(&release);
     let application = thread::spawn(move || {
         runtime.block_on(async {
             let health: Health = all_hang().start().expect("it starts");
-            // Until the hanging checks have all been counted once.
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            if !after.is_zero() {
+                tokio::time::sleep(after).await;
+            }
+            let blockers: Vec<_> = (0..workers)
+                .map(|_| {
+                    let released = Arc::clone(&released);
+                    tokio::spawn(async move { block(&released) })
+                })
+                .collect();
             tell.send(health.listen_addr().expect("it listens"))
                 .expect("heard");
-            let blockers: Vec<_> = (1..workers)
-                .map(|_| tokio::spawn(async { thread::sleep(Duration::from_secs(3)) }))
-                .collect();
-            if workers > 1 {
-                tokio::task::yield_now().await;
-            }
             // The thread of the application itself.
-            let _ = released.recv_timeout(Duration::from_secs(30));
+            block(&released);
             for blocker in blockers {
                 blocker.await.expect("it ends");
             }
             health.stop().await;
         });
     });
-    look(address.recv().expect("an address"));
-    release.send(()).expect("heard");
+    let address = address.recv().expect("an address");
+    let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(address)));
+    release.store(true, Ordering::SeqCst);
     application.join().expect("it ends");
+    if let Err(panic) = looked {
+        std::panic::resume_unwind(panic);
+    }
 }
+
+/// Enough for the hanging checks to be counted once.
+const A_WHILE: Duration = Duration::from_millis(300);
 
 /// KF-001, KF-004, KF-005: with every dependency hanging and the runtime blocked.
 fn answers_within_the_limit(address: SocketAddr) {
@@ -97,13 +116,23 @@ fn turns_stale(address: SocketAddr) {
     assert_eq!(get(address, "/readyz").code, 200);
 }
 
-#[test]
-fn a_blocked_single_thread_runtime_is_answered_for() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+fn one_thread() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().expect("a runtime")
+}
+
+fn two_workers() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder
+        .worker_threads(2)
         .enable_all()
         .build()
-        .expect("a runtime");
-    while_blocked(runtime, 1, |address| {
+        .expect("a runtime")
+}
+
+#[test]
+fn a_blocked_single_thread_runtime_is_answered_for() {
+    while_blocked(one_thread(), 0, A_WHILE, |address| {
         answers_within_the_limit(address);
         turns_stale(address);
     });
@@ -111,25 +140,30 @@ fn a_blocked_single_thread_runtime_is_answered_for() {
 
 #[test]
 fn a_blocked_multi_thread_runtime_is_answered_for() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    while_blocked(runtime, 6, |address| {
+    while_blocked(two_workers(), 2, A_WHILE, |address| {
         answers_within_the_limit(address);
         turns_stale(address);
     });
 }
 
+/// No check ever ran, and nobody but the probe thread can say so.
+#[test]
+fn a_runtime_that_is_blocked_from_the_start_does_not_hold_the_start() {
+    while_blocked(one_thread(), 0, Duration::ZERO, |address| {
+        let began = Instant::now();
+        while get(address, "/startupz").code != 200 {
+            assert!(began.elapsed() < Duration::from_secs(10));
+        }
+        let report = get(address, "/health").json();
+        assert_eq!(report["status"], "degraded", "hard and unknown");
+        assert_eq!(report["components"][0]["status"], "unknown");
+        assert_eq!(report["components"][0]["seq"], serde_json::Value::Null);
+    });
+}
+
 #[test]
 fn many_instances_live_in_one_process() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(async {
+    two_workers().block_on(async {
         let instances: Vec<_> = (0..20)
             .map(|index| {
                 cart()
@@ -148,4 +182,12 @@ fn many_instances_live_in_one_process() {
             health.stop().await;
         }
     });
+}
+
+#[test]
+fn the_handles_can_be_shared_between_threads() {
+    fn sent_and_shared<T: Send + Sync>() {}
+    sent_and_shared::<Health>();
+    sent_and_shared::<rootward::Latch>();
+    sent_and_shared::<rootward::CheckContext>();
 }
