@@ -5,4 +5,5 @@ mod postgres;
 mod process;
 mod redis;
 mod run;
+mod shop;
 mod stopping;
