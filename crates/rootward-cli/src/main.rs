@@ -1,1 +1,43 @@
-fn main() {}
+//! The `rootward` binary: reads arguments, calls the crate that knows, prints.
+//!
+//! `arguments` is what can be typed, `commands` has one module for each command, `render` makes pages of answers, `text`
+//! is a page, `terminal` the only place that writes one, `exit` and `trouble` say how it ends.
+
+mod arguments;
+mod commands;
+mod configuration;
+mod exit;
+mod log;
+mod render;
+mod signals;
+mod terminal;
+mod text;
+mod trouble;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use exit::Exit;
+use terminal::Terminal;
+use trouble::Trouble;
+
+fn main() -> ExitCode {
+    // Ends with 2 and a sentence when the arguments are wrong.
+    let arguments = Arguments::parse();
+    let terminal = Terminal::of_this_process();
+    run(&arguments.command, &terminal)
+        .unwrap_or_else(|trouble| terminal.complain(&trouble))
+        .into()
+}
+
+fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
+    match command {
+        Command::Serve(serve) => commands::serve::run(serve, terminal),
+        Command::Demo(demo) => commands::demo::run(demo, terminal),
+        Command::Status(status) => commands::status::run(status, terminal),
+        Command::Explain(explain) => commands::explain::run(explain, terminal),
+        Command::Validate(validate) => commands::validate::run(validate, terminal),
+    }
+}

@@ -1,0 +1,121 @@
+//! The command line: what can be typed, and what the help says about it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use rootward_demo::Story;
+
+/// Where the aggregator listens unless its configuration says otherwise.
+pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:8791";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all is well, or it was done
+  1  something is not healthy, an incident is open, or an expectation of the demo did not hold
+  2  what was given is wrong: an argument, a configuration, a URL, a name
+  3  it could not start: an address in use, a file that cannot be read
+  4  the aggregator cannot be reached
+Everything is explained in docs/exit-codes.md.";
+
+const DEMO_EXIT_CODES: &str = "\
+Exit codes: 0 everything came as expected, 1 something did not, 2 no such scenario, 3 it could not start,
+130 ended by Ctrl-C in the middle of a story.";
+
+/// The scenarios of the demo, one a line.
+pub(crate) fn scenarios() -> String {
+    let mut text = "Scenarios:".to_owned();
+    for story in Story::ALL {
+        text.push_str(&format!("\n  {:<15}{}", story.as_str(), story.about()));
+    }
+    text
+}
+
+/// Honest health endpoints, and one map that points to the failing dependency.
+#[derive(Debug, Parser)]
+#[command(name = "rootward", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the aggregator: poll every service, name what fails first, show it on a page.
+    Serve(Serve),
+    /// Run a small shop with everything in it, break its database, and watch.
+    Demo(Demo),
+    /// Say in one screen how everything is.
+    Status(Status),
+    /// Say why something is as it is, and what it does to others.
+    Explain(Explain),
+    /// Say everything that is wrong with a configuration, without running it.
+    Validate(Validate),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Ctrl-C or SIGTERM stops it after answering what was asked; a second one ends it at once.
+The log goes to standard error; ROOTWARD_LOG sets what it holds (error, warn, info, debug).
+
+Exit codes: 0 stopped, 2 the configuration has problems, 3 it could not start.")]
+pub(crate) struct Serve {
+    /// The configuration: a YAML file, or a directory whose *.yaml files are joined. Can be given several times.
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) config: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{}\n\n{DEMO_EXIT_CODES}", scenarios()))]
+pub(crate) struct Demo {
+    /// Play this scenario instead of the tour.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario: Option<String>,
+    /// End after the story with a summary: 0 if everything came as expected, else 1. Without it the shop keeps running.
+    #[arg(long)]
+    pub(crate) exit: bool,
+    /// Port of the page on 127.0.0.1; 0 takes any. By default 8791, or another one if that is in use.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Print the configuration that the demo's aggregator runs on, and end.
+    #[arg(long, conflicts_with_all = ["scenario", "exit"])]
+    pub(crate) print_config: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 all is healthy, 1 something is not or an incident is open, 4 the aggregator cannot be reached.")]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) aggregator: Aggregator,
+    /// Print the answer of the API as it came.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 explained, 2 nothing has that name, 4 the aggregator cannot be reached.")]
+pub(crate) struct Explain {
+    /// A service, an instance (cart#0), a resource, an incident (inc-1) or a cause (node:orders-db).
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) aggregator: Aggregator,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 valid (there may be warnings), 2 not valid, 3 a file cannot be read."
+)]
+pub(crate) struct Validate {
+    /// The files, or directories with *.yaml files, of one configuration.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Whom to ask.
+#[derive(Debug, Args)]
+pub(crate) struct Aggregator {
+    /// The address of the aggregator.
+    #[arg(long, value_name = "URL", default_value = DEFAULT_URL)]
+    pub(crate) url: String,
+}

@@ -1,0 +1,55 @@
+//! One module for each command.
+
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod serve;
+pub(crate) mod status;
+pub(crate) mod validate;
+
+use rootward_config::Problems;
+use rootward_demo::aggregator::Client;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::exit::Exit;
+use crate::text::{Line, Page};
+use crate::trouble::Trouble;
+
+/// A runtime for a few questions.
+fn small_runtime() -> Result<Runtime, Trouble> {
+    let built = Builder::new_current_thread().enable_all().build();
+    built.map_err(|error| Trouble::of_runtime(&error))
+}
+
+/// A runtime to serve with.
+fn large_runtime() -> Result<Runtime, Trouble> {
+    let built = Builder::new_multi_thread().enable_all().build();
+    built.map_err(|error| Trouble::of_runtime(&error))
+}
+
+fn client(url: &str) -> Result<Client, Trouble> {
+    Client::new(url).map_err(|error| {
+        Trouble::new(Exit::WrongInput, format!("--url cannot be asked: {error}"))
+            .with_help("write it like http://127.0.0.1:8791")
+    })
+}
+
+/// The problems of a configuration, each in a line of its own that is not wrapped: editors jump to `file:line:column`.
+fn problems(problems: &Problems) -> String {
+    let mut text = String::new();
+    for problem in problems.as_slice() {
+        text.push_str(&format!("{problem}\n"));
+    }
+    match problems.left_out() {
+        0 => {}
+        more => text.push_str(&format!("and {more} more\n")),
+    }
+    text
+}
+
+fn lines(texts: &[String]) -> Page {
+    let mut page = Page::new();
+    for text in texts {
+        page.push(Line::new().plain(text));
+    }
+    page
+}

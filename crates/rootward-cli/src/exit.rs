@@ -1,0 +1,33 @@
+//! How the program ends. Every code is explained in `docs/exit-codes.md`.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well, or it was done.
+    Well,
+    /// Something is not healthy, or an expectation did not hold.
+    NotWell,
+    /// What was given is wrong.
+    WrongInput,
+    /// It could not start, or could not read or write.
+    CouldNotStart,
+    /// The aggregator cannot be reached.
+    NotReached,
+    /// Ended by a signal before the work was done; 128 and the number of the signal, as shells have it.
+    Interrupted(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Well => 0,
+            Exit::NotWell => 1,
+            Exit::WrongInput => 2,
+            Exit::CouldNotStart => 3,
+            Exit::NotReached => 4,
+            Exit::Interrupted(signal) => 128 + signal,
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! `rootward demo`: plays a whole story on real sockets, and says what is wrong with what was typed.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use crate::program::{Running, SOON, Scratch, rootward, run};
+
+/// For a whole story on a busy machine: each expectation is waited for up to 40 s.
+const A_STORY: Duration = Duration::from_secs(400);
+
+#[test]
+fn an_unknown_scenario_gets_the_list() {
+    let ended = run(&["demo", "--scenario", "nonsense"]).with(2);
+    insta::assert_snapshot!(ended.err, @r#"
+    rootward: the demo has no scenario "nonsense"
+              Scenarios:
+                healthy        all is well
+                slow-database  orders-db answers in 3 s: root cause, impacted callers, one incident
+                database-down  orders-db refuses connections: the same, seen at once
+                recovery       orders-db refuses, then comes back: the incident is resolved
+                cut            the way from the aggregator to payments is cut: unknown, not down
+                cache-down     the cache refuses connections: degraded, nobody is paged
+    "#);
+    assert_eq!(ended.out, "");
+}
+
+#[test]
+fn a_port_in_use_gets_a_sentence() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ended = run(&["demo", "--exit", "--port", &port]).with(3);
+    insta::assert_snapshot!(ended.err.replace(&port, "PORT"), @"
+    rootward: failed to start the aggregator: failed to listen on 127.0.0.1:PORT: address already in
+              use
+              without --port the demo takes another port by itself
+    ");
+}
+
+#[test]
+fn its_configuration_is_a_valid_one() {
+    let ended = run(&["demo", "--print-config", "--port", "0"]).with(0);
+    let scratch = Scratch::new();
+    let file = scratch.file("demo.yaml", &ended.out);
+    let ended = run(&["validate", &file]).with(0);
+    assert_eq!(
+        ended.out,
+        "valid: 11 services, 12 instances, 5 resources, 2 groups\n"
+    );
+}
+
+#[test]
+fn a_dead_database_is_named_and_everything_else_is_impacted() {
+    let mut command = rootward(&[
+        "demo",
+        "--scenario",
+        "database-down",
+        "--exit",
+        "--port",
+        "0",
+    ]);
+    let ended = Running::start(&mut command).end(A_STORY).with(0);
+    let lines = [
+        "are stand-ins for PostgreSQL and Redis",
+        "page      http://127.0.0.1:",
+        "2/2 the orders database refuses connections",
+        "root cause  orders-db refuses connections",
+        "front -> checkout -> orders -> orders-db",
+        "incidents   1 open (inc-1, pages)",
+        "all the time, /livez and /readyz of every instance answer 200",
+        "Every expectation held",
+    ];
+    for line in lines {
+        assert!(
+            ended.out.contains(line),
+            "{line:?} is missing:\n{}",
+            ended.out
+        );
+    }
+    assert!(!ended.out.contains("FAILED"), "{}", ended.out);
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn without_a_reader_it_ends() {
+    let mut command = rootward(&["demo", "--port", "0"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let ended = Running::start(command.stdout(writer)).end(SOON).with(0);
+    assert_eq!(ended.err, "");
+}

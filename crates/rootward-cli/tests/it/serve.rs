@@ -1,0 +1,161 @@
+//! `rootward serve`: starts nothing on a bad configuration, says why it cannot start, and stops when it is asked to.
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::program::{Running, SOON, Scratch, rootward, run};
+
+/// A configuration with one service that does not run.
+fn configuration(port: u16) -> String {
+    format!(
+        "\
+aggregator: {{environment: test}}
+defaults: {{health: {{interval: 1s, timeout: 500ms}}}}
+listen: {{internal: {{bind: \"127.0.0.1:{port}\"}}}}
+services: [{{name: front, health: {{url: http://127.0.0.1:9}}}}]
+"
+    )
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+/// Starts it on a free port and waits until it answers.
+fn serve(scratch: &Scratch) -> (Running, u16) {
+    let port = free_port();
+    let file = scratch.file("rootward.yaml", &configuration(port));
+    let running = Running::start(&mut rootward(&["serve", "--config", &file]));
+    let deadline = Instant::now() + SOON;
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(
+            Instant::now() < deadline,
+            "nobody listens on {port}: {:?}",
+            running.end(Duration::ZERO)
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+    (running, port)
+}
+
+#[test]
+fn a_bad_configuration_starts_nothing() {
+    let scratch = Scratch::new();
+    let port = free_port();
+    let text = configuration(port)
+        .replace("500ms", "5")
+        .replace("name: front", "name: front, ownr: me");
+    let file = scratch.file("rootward.yaml", &text);
+    let ended = run(&["serve", "--config", &file]).with(2);
+    insta::assert_snapshot!(scratch.without(&ended.err), @r#"
+    rootward.yaml:2:44: defaults.health.timeout: "5" has no unit; write "5s" or "500ms"
+    rootward.yaml:4:26: services[0]: unknown key `ownr`; did you mean `owner`?
+    rootward: the configuration has 2 problems; nothing was started
+    "#);
+    assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "it listens");
+}
+
+#[test]
+fn a_missing_file_gets_a_sentence() {
+    let ended = run(&["serve", "--config", "no/such/rootward.yaml"]).with(3);
+    assert_eq!(
+        ended.err,
+        "rootward: cannot read no/such/rootward.yaml: there is no such file\n"
+    );
+}
+
+#[test]
+fn a_port_in_use_gets_a_sentence() {
+    let scratch = Scratch::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let file = scratch.file("rootward.yaml", &configuration(port));
+    let ended = run(&["serve", "--config", &file]).with(3);
+    insta::assert_snapshot!(ended.err.replace(&port.to_string(), "PORT"), @"
+    rootward: failed to listen on 127.0.0.1:PORT: address already in use
+              stop what listens there, or write another address under listen.internal.bind
+    ");
+}
+
+#[test]
+fn it_says_where_it_is_answers_and_stops_on_sigterm() {
+    let scratch = Scratch::new();
+    let (running, port) = serve(&scratch);
+    let url = format!("http://127.0.0.1:{port}");
+    let status = run(&["status", "--url", &url]).with(1);
+    assert!(status.out.contains("front"), "{}", status.out);
+    let explained = run(&["explain", "front", "--url", &url]).with(0);
+    assert!(
+        explained.out.starts_with("front is unknown"),
+        "{}",
+        explained.out
+    );
+
+    running.signal(Signal::TERM);
+    let ended = running.end(SOON).with(0);
+    assert_eq!(
+        ended.out, "",
+        "everything that is said while serving goes to standard error"
+    );
+    assert!(
+        ended.err.contains(&format!("page and API on {url}/")),
+        "{}",
+        ended.err
+    );
+    assert!(
+        ended.err.contains("rootward: stopped after"),
+        "{}",
+        ended.err
+    );
+    assert!(
+        TcpStream::connect(("127.0.0.1", port)).is_err(),
+        "it still listens"
+    );
+}
+
+#[test]
+fn ctrl_c_stops_it_as_well() {
+    let scratch = Scratch::new();
+    let (running, _) = serve(&scratch);
+    running.signal(Signal::INT);
+    running.end(SOON).with(0);
+}
+
+#[test]
+fn a_second_signal_does_not_wait_for_clients() {
+    let scratch = Scratch::new();
+    let (running, port) = serve(&scratch);
+    // A client that asks and does not read is given 2 s to take its answers.
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    client
+        .set_write_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    let questions = b"GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".repeat(1_000);
+    let full = (0..1_000).find(|_| client.write_all(&questions).is_err());
+    assert!(
+        full.is_some(),
+        "the server takes every question and drops the answers"
+    );
+
+    running.signal(Signal::TERM);
+    let asked = Instant::now();
+    // The first one was heard when nobody listens any more.
+    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        assert!(asked.elapsed() < SOON, "it goes on listening");
+        thread::sleep(Duration::from_millis(5));
+    }
+    // On a machine too busy to get here in time, it has stopped by itself.
+    let in_time = asked.elapsed() < Duration::from_secs(1);
+    running.signal(Signal::INT);
+    let ended = running.end(SOON);
+    assert!(ended.code == Some(130) || !in_time, "{ended:?}");
+}

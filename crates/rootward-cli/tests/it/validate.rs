@@ -1,0 +1,110 @@
+//! `rootward validate`: everything that is wrong at once, where it is, and what would be right.
+
+use crate::program::{Scratch, run};
+
+const GOOD: &str = "\
+services:
+- name: front
+  health: {url: http://127.0.0.1:8790}
+  dependencies: [{name: orders-db, criticality: hard}]
+resources: [{name: orders-db, kind: postgresql}]
+";
+
+#[test]
+fn a_valid_configuration_is_counted() {
+    let scratch = Scratch::new();
+    let file = scratch.file("rootward.yaml", GOOD);
+    let ended = run(&["validate", &file]).with(0);
+    insta::assert_snapshot!(ended.out, @"valid: 1 service, 1 instance, 1 resource, 0 groups");
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn all_problems_are_told_at_once_with_their_place() {
+    let scratch = Scratch::new();
+    let file = scratch.file(
+        "rootward.yaml",
+        "\
+services:
+- name: front
+  health: {url: http://127.0.0.1:8790, timeout: 5}
+  dependencis: []
+- name: cart
+  health: {url: https://127.0.0.1:8791}
+  dependencies: [{name: ratse, criticality: hard}]
+resources: [{name: rates}]
+",
+    );
+    let ended = run(&["validate", &file]).with(2);
+    insta::assert_snapshot!(scratch.without(&ended.out), @r#"
+    rootward.yaml:3:49: services[0].health.timeout: "5" has no unit; write "5s" or "500ms"
+    rootward.yaml:4:3: services[0]: unknown key `dependencis`; did you mean `dependencies`?
+    rootward.yaml:6:17: services[1].health.url: https: TLS is not built yet; write an http:// URL
+    rootward.yaml:7:25: services[1].dependencies[0].name: nothing is named `ratse`; did you mean `rates`?
+    4 problems: not valid
+    "#);
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn a_warning_does_not_make_it_invalid() {
+    let scratch = Scratch::new();
+    let file = scratch.file(
+        "rootward.yaml",
+        &format!("{GOOD}- {{name: nobody-uses-it}}\n").replace(
+            "resources: [{name: orders-db, kind: postgresql}]\n",
+            "resources:\n- {name: orders-db, kind: postgresql}\n",
+        ),
+    );
+    let ended = run(&["validate", &file]).with(0);
+    insta::assert_snapshot!(scratch.without(&ended.out), @"
+    rootward.yaml:7:10: resources[1].name: no service depends on `nobody-uses-it`, so nothing will ever be known about it; add it to the dependencies of its callers, or remove it (warning)
+    valid: 1 service, 1 instance, 2 resources, 0 groups
+    ");
+}
+
+#[test]
+fn several_files_and_a_directory_are_one_configuration() {
+    let scratch = Scratch::new();
+    let first = scratch.file(
+        "a.yaml",
+        "services: [{name: front, health: {url: http://127.0.0.1:1}}]\n",
+    );
+    let second = scratch.file(
+        "b.yml",
+        "services: [{name: cart, health: {url: http://127.0.0.1:2}}]\n",
+    );
+    scratch.file("notes.txt", "not a configuration");
+    for arguments in [
+        vec!["validate", &first, &second],
+        vec!["validate", scratch.path()],
+    ] {
+        let ended = run(&arguments).with(0);
+        assert!(ended.out.starts_with("valid: 2 services"), "{}", ended.out);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let ended = run(&["validate", "no/such/file.yaml"]).with(3);
+    assert_eq!(
+        ended.err,
+        "rootward: cannot read no/such/file.yaml: there is no such file\n"
+    );
+    let scratch = Scratch::new();
+    let ended = run(&["validate", scratch.path()]).with(2);
+    assert!(
+        ended.err.ends_with("holds no *.yaml file\n"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
+fn a_file_that_is_no_text_is_refused() {
+    let scratch = Scratch::new();
+    let file = scratch.file("rootward.yaml", "");
+    std::fs::write(&file, [0xff, 0xfe, 0x00]).unwrap();
+    let ended = run(&["validate", &file]).with(2);
+    assert!(ended.err.contains("is not text in UTF-8"), "{}", ended.err);
+}
