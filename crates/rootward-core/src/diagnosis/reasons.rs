@@ -122,12 +122,15 @@ impl<'a> Scene<'a> {
         if !carried.is_empty() {
             let up = services(carried);
             reasons.push(format!(
-                "it also explains what {} see further up",
+                "it also explains the failing checks of {} further up",
                 list(&up)
             ));
         }
         if !good.is_empty() {
-            reasons.push(format!("against it: {} see it up", list(&services(good))));
+            reasons.push(format!(
+                "against it: fresh good checks by {}",
+                list(&services(good))
+            ));
         }
         reasons
     }
@@ -153,7 +156,7 @@ impl<'a> Scene<'a> {
             .map(|check| check.observer.service.clone())
             .collect();
         if !others.is_empty() {
-            reasons.push(format!("{} see {name} up", list(&others)));
+            reasons.push(format!("{name} is up for {}", list(&others)));
         }
         if self.instances[node.0]
             .iter()
