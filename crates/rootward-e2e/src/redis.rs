@@ -12,6 +12,9 @@ use crate::error::Error;
 use crate::run::Run;
 use crate::server::Server;
 
+/// How much of an unexpected reply is read, in bytes.
+const REPLY_LIMIT: usize = 256;
+
 /// A Redis of one test, without a password. It keeps nothing: after a kill it is empty. Dropped, it is killed.
 #[derive(Debug)]
 pub struct Redis {
@@ -127,12 +130,12 @@ async fn ask(port: u16, limit: Duration) -> Answer {
     }
 }
 
-/// Asks, and reads one line, or what there is before the end.
+/// Asks, and reads one line, or what there is before the end or the limit.
 async fn ping(port: u16) -> io::Result<String> {
     let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
     connection.write_all(b"PING\r\n").await?;
     let mut reply = String::new();
-    while !reply.ends_with('\n') {
+    while !reply.ends_with('\n') && reply.len() < REPLY_LIMIT {
         let mut byte = [0];
         if connection.read(&mut byte).await? == 0 {
             break;
