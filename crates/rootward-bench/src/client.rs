@@ -94,13 +94,20 @@ fn content_length(head: &[u8]) -> Option<usize> {
     })
 }
 
-/// Requests a second that `connections` make together when each asks again as soon as it was answered.
+/// What a closed loop brought.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Loop {
+    pub(crate) answers: f64,
+    pub(crate) took: Duration,
+}
+
+/// Lets `connections` ask again as soon as each was answered.
 pub(crate) async fn throughput(
     address: SocketAddr,
     path: &'static str,
     connections: usize,
     length: Duration,
-) -> io::Result<f64> {
+) -> io::Result<Loop> {
     let mut tasks = tokio::task::JoinSet::new();
     let begin = Instant::now();
     for _ in 0..connections {
@@ -114,11 +121,14 @@ pub(crate) async fn throughput(
             Ok::<u32, io::Error>(answers)
         });
     }
-    let mut total = 0.0;
+    let mut answers = 0.0;
     while let Some(joined) = tasks.join_next().await {
-        total += f64::from(joined.map_err(io::Error::other)??);
+        answers += f64::from(joined.map_err(io::Error::other)??);
     }
-    Ok(total / begin.elapsed().as_secs_f64())
+    Ok(Loop {
+        answers,
+        took: begin.elapsed(),
+    })
 }
 
 /// How long each of `count` answers took, asked at a steady pace over one connection.

@@ -4,6 +4,7 @@
 //! about the servers; the ratios, taken round by round, are what counts.
 
 mod client;
+mod cpu;
 mod reference;
 mod rounds;
 mod subject;

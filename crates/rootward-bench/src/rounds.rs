@@ -1,10 +1,12 @@
 //! The run: reference and subject in turn, round by round, and the ratios of each round.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::client::{self, Connection};
+use crate::cpu;
 use crate::reference::Reference;
 use crate::subject::Subject;
 
@@ -21,10 +23,15 @@ const PACE: Duration = Duration::from_micros(3_300);
 /// What the promise says about the slowest answer in a hundred.
 const PROMISE: Duration = Duration::from_millis(10);
 
+/// The name of the probe listener's thread.
+const SUBJECT_THREAD: &str = "rootward-probe";
+
 /// One side of a round.
 #[derive(Debug, Clone)]
 struct Side {
     per_second: f64,
+    /// Processor time of the server's thread for each answer of the closed loop.
+    cpu_us: f64,
     latencies: Vec<Duration>,
 }
 
@@ -42,21 +49,33 @@ pub(crate) fn run(rounds: usize) -> io::Result<String> {
     })?;
     let size = body.len();
     let reference = Reference::start(body.into())?;
+    // The first answer also proves that its thread runs and has its name.
+    runtime.block_on(async {
+        Connection::open(reference.address, "/health")
+            .await?
+            .ask()
+            .await
+    })?;
     subject.block();
     let mut pairs = Vec::new();
     for _ in 0..rounds.max(1) {
-        let bare = runtime.block_on(measure(reference.address))?;
-        let ours = runtime.block_on(measure(subject.address))?;
+        let bare = runtime.block_on(measure(reference.address, "reference"))?;
+        let ours = runtime.block_on(measure(subject.address, SUBJECT_THREAD))?;
         pairs.push((bare, ours));
     }
     Ok(table(&pairs, size))
 }
 
-async fn measure(address: std::net::SocketAddr) -> io::Result<Side> {
-    let per_second = client::throughput(address, "/health", CONNECTIONS, LOOP).await?;
+/// Asks one server; `thread` is the name of its thread.
+async fn measure(address: SocketAddr, thread: &str) -> io::Result<Side> {
+    let before = cpu::of_thread(thread)?;
+    let loop_ = client::throughput(address, "/health", CONNECTIONS, LOOP).await?;
+    let spent = cpu::of_thread(thread)?.saturating_sub(before);
     let latencies = client::latencies(address, "/health", PACED, PACE).await?;
+    let cpu_us = spent.as_secs_f64() * 1e6 / loop_.answers;
     Ok(Side {
-        per_second,
+        per_second: loop_.answers / loop_.took.as_secs_f64(),
+        cpu_us,
         latencies,
     })
 }
@@ -66,27 +85,27 @@ fn table(pairs: &[(Side, Side)], size: usize) -> String {
         "/health, {size} bytes, every dependency hanging, the application's runtime blocked; {} rounds, interleaved\n\n",
         pairs.len()
     );
-    text.push_str("round   bare hyper/s   ours/s   ratio   bare p50/p99 ms   ours p50/p99 ms\n");
+    text.push_str("round   bare hyper/s   ours/s   ratio   bare CPU us   ours CPU us   ratio   bare p50/p99 ms   ours p50/p99 ms\n");
     for (at, (bare, ours)) in pairs.iter().enumerate() {
         let (b, o) = (percentiles(&bare.latencies), percentiles(&ours.latencies));
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{at:>5}   {:>12.0}   {:>6.0}   {:>5.2}   {:>7.2} / {:<5.2}   {:>7.2} / {:<5.2}",
+            "{at:>5}   {:>12.0}   {:>6.0}   {:>5.2}   {:>11.1}   {:>11.1}   {:>5.2}   {:>7.2} / {:<5.2}   {:>7.2} / {:<5.2}",
             bare.per_second,
             ours.per_second,
             ours.per_second / bare.per_second,
+            bare.cpu_us,
+            ours.cpu_us,
+            ours.cpu_us / bare.cpu_us,
             b.0,
             b.1,
             o.0,
             o.1
         );
     }
-    let mut ratios: Vec<f64> = pairs
-        .iter()
-        .map(|(bare, ours)| ours.per_second / bare.per_second)
-        .collect();
-    ratios.sort_by(f64::total_cmp);
+    let throughput = Ratios::of(pairs, |side| side.per_second);
+    let cpu = Ratios::of(pairs, |side| side.cpu_us);
     let all: Vec<Duration> = pairs
         .iter()
         .flat_map(|(_, ours)| ours.latencies.iter().copied())
@@ -95,14 +114,39 @@ fn table(pairs: &[(Side, Side)], size: usize) -> String {
     let (p50, p99) = percentiles(&all);
     let _ = write!(
         text,
-        "\nthroughput, ours / bare hyper: median {:.2} ({:.2} to {:.2})\n\
+        "\nthroughput, ours / bare hyper: {throughput}\n\
+         CPU of the server's thread for each answer, ours / bare hyper: {cpu}\n\
          ours, all rounds: p50 {p50:.2} ms, p99 {p99:.2} ms, {late} of {} answers over 10 ms",
-        ratios[ratios.len() / 2],
-        ratios.first().copied().unwrap_or_default(),
-        ratios.last().copied().unwrap_or_default(),
         all.len()
     );
     text
+}
+
+/// The ratios of all rounds, in order.
+struct Ratios(Vec<f64>);
+
+impl Ratios {
+    fn of(pairs: &[(Side, Side)], measure: impl Fn(&Side) -> f64) -> Self {
+        let mut ratios: Vec<f64> = pairs
+            .iter()
+            .map(|(bare, ours)| measure(ours) / measure(bare))
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        Self(ratios)
+    }
+}
+
+impl fmt::Display for Ratios {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [least, .., most] = self.0.as_slice() else {
+            return f.write_str("too few rounds");
+        };
+        write!(
+            f,
+            "median {:.2} ({least:.2} to {most:.2})",
+            self.0[self.0.len() / 2]
+        )
+    }
 }
 
 /// The median and the 99th percentile, in milliseconds.
