@@ -18,7 +18,13 @@ const CACHE_CAUSE: &str = "node:cache";
 
 /// Who cannot work without the orders database, directly or through others.
 const NEED_ORDERS_DB: &[&str] = &[
-    "checkout", "front", "invoices", "orders", "returns", "shipping",
+    "back-office",
+    "checkout",
+    "front",
+    "invoices",
+    "orders",
+    "returns",
+    "shipping",
 ];
 
 /// The longest way to it.
@@ -121,7 +127,7 @@ async fn database_down(stage: &mut Stage<'_>) -> Result<(), NobodyListens> {
 async fn the_database_explains_the_rest(stage: &mut Stage<'_>) -> Result<(), NobodyListens> {
     stage
         .expect(
-            "six services are impacted, and none of them is a root cause",
+            "seven services are impacted, and none of them is a root cause",
             |picture| picture.reached(NEED_ORDERS_DB, ImpactEffect::Impacted, LONGEST_PATH),
         )
         .await?;

@@ -1,6 +1,6 @@
 //! The demo: a small shop in one process, and the stories it tells.
 //!
-//! The shop has eleven services that embed `rootward`, each with its probes on a port of its own, and checks their
+//! The shop has twelve services that embed `rootward`, each with its probes on a port of its own, and checks their
 //! dependencies through real pools and clients. The databases and the cache are stand-ins with real sockets
 //! (`rootward-testkit`) that can be made slow or gone. In front of it runs the aggregator, on a configuration like any
 //! other. A story does something to a stand-in or to a wire, and waits for what the aggregator makes of it: nothing is

@@ -205,3 +205,185 @@ fn open_line(open: &[Incident]) -> String {
         .collect();
     open.join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const NOW: &str = "2026-11-30T03:13:22.500Z";
+    const DB: &str = "node:orders-db";
+
+    fn cause(id: &str, category: &str) -> Value {
+        json!({
+            "id": id, "kind": "node", "state": "down", "confidence": 0.97, "since": NOW,
+            "summary": format!("{id} fails"), "evidence_count": 1,
+            "evidence": [{
+                "observer": "orders#0", "target": "orders-db", "status": "down",
+                "error_category": category, "text": format!("orders#0 -> orders-db down: {category}"),
+            }],
+        })
+    }
+
+    fn incident(id: &str, cause: &str, state: &str) -> Value {
+        json!({
+            "id": id, "state": state, "title": format!("{cause} fails"), "cause": cause, "kind": "node",
+            "cause_state": "down", "confidence": 0.97, "pages": true, "began_at": NOW, "opened_at": NOW,
+            "duration_ms": 1_000,
+        })
+    }
+
+    fn impact(path: &[&str], effect: &str) -> Value {
+        json!({"service": path[0], "cause": DB, "effect": effect, "path": path})
+    }
+
+    /// A picture in which one service is healthy, with these parts.
+    fn picture(
+        causes: &[Value],
+        suspected: &[Value],
+        impacted: &[Value],
+        open: &[Value],
+        resolved: &[Value],
+    ) -> Picture {
+        let zero =
+            json!({"healthy": 1, "degraded": 0, "unknown": 0, "starting": 0, "unhealthy": 0});
+        let resources = json!({"up": 0, "degraded": 0, "down": 1, "unknown": 0});
+        let instances = json!({
+            "total": 1, "healthy": 1, "degraded": 0, "unhealthy": 0, "starting": 0, "unknown": 0, "gone": 0,
+        });
+        let overview = json!({
+            "api": "rootward-api/1", "environment": "demo", "generated_at": NOW, "headline": "the headline",
+            "epoch": {"number": 1, "interval_ms": 1000, "complete": true, "polls": 1, "answered": 1},
+            "counts": {"services": zero, "resources": resources},
+            "services": [{
+                "name": "front", "status": "healthy", "reason": "its instance is healthy", "entry_point": true,
+                "root_cause": false, "pending": false, "instances": instances,
+            }],
+            "resources": [{
+                "name": "orders-db", "status": "down", "reason": "3 of 4 callers see it failing",
+                "root_cause": true, "callers": 4, "failing_callers": 3,
+            }],
+        });
+        let diagnosis = json!({"generated_at": NOW, "root_causes": causes, "suspected": suspected, "impacted": impacted});
+        let incidents = json!({"generated_at": NOW, "open": open, "resolved": resolved});
+        Picture {
+            overview: serde_json::from_value(overview).unwrap(),
+            diagnosis: serde_json::from_value(diagnosis).unwrap(),
+            incidents: serde_json::from_value(incidents).unwrap(),
+        }
+    }
+
+    #[test]
+    fn only_the_database_alone_is_the_only_root_cause() {
+        let refused = cause(DB, "connection_refused");
+        let judge = |causes: &[Value], suspected: &[Value]| {
+            let picture = picture(causes, suspected, &[], &[], &[]);
+            picture.only_root_cause(DB, &[ErrorCategory::ConnectionRefused])
+        };
+        assert_eq!(
+            judge(std::slice::from_ref(&refused), &[]),
+            Ok("node:orders-db fails (97 % sure)".to_owned())
+        );
+        let others = [
+            judge(&[], &[]),
+            judge(&[], std::slice::from_ref(&refused)),
+            judge(&[refused, cause("node:orders", "not_ready")], &[]),
+            judge(
+                &[cause("edge:orders->orders-db", "connection_refused")],
+                &[],
+            ),
+            judge(&[cause(DB, "timeout")], &[]),
+        ];
+        insta::assert_snapshot!(others.map(Result::unwrap_err).join("\n"), @"
+        no root cause is named
+        not named yet: node:orders-db fails (97 % sure)
+        2 root causes: node:orders-db fails (97 % sure); node:orders fails (97 % sure)
+        edge:orders->orders-db fails (97 % sure)
+        node:orders-db fails (97 % sure); orders#0 -> orders-db down: timeout
+        ");
+    }
+
+    #[test]
+    fn one_incident_is_one_and_about_the_cause_and_open() {
+        let one = incident("inc-2", DB, "open");
+        let judge = |open: &[Value], resolved: &[Value]| {
+            let picture = picture(&[], &[], &[], open, resolved);
+            picture.one_incident(DB, &["inc-1".to_owned()])
+        };
+        let before = incident("inc-1", DB, "resolved");
+        assert!(judge(std::slice::from_ref(&one), &[before]).is_ok());
+        let others = [
+            judge(&[], &[]),
+            judge(
+                &[one.clone(), incident("inc-3", "node:orders", "open")],
+                &[],
+            ),
+            judge(&[one], &[incident("inc-3", "node:orders", "resolved")]),
+            judge(&[], &[incident("inc-2", DB, "resolved")]),
+            judge(&[incident("inc-2", "node:orders", "open")], &[]),
+        ];
+        insta::assert_snapshot!(others.map(Result::unwrap_err).join("\n"), @"
+        no incident
+        inc-2 (open, node:orders-db): node:orders-db fails; inc-3 (open, node:orders): node:orders fails
+        inc-2 (open, node:orders-db): node:orders-db fails; inc-3 (resolved, node:orders): node:orders fails
+        inc-2 (resolved, node:orders-db): node:orders-db fails
+        inc-2 (open, node:orders): node:orders fails
+        ");
+    }
+
+    #[test]
+    fn who_is_reached_is_compared_by_name_effect_and_path() {
+        let orders = impact(&["orders", "orders-db"], "impacted");
+        let front = impact(&["front", "orders", "orders-db"], "impacted");
+        let judge = |impacted: &[Value]| {
+            let picture = picture(&[], &[], impacted, &[], &[]);
+            let path = ["front", "orders", "orders-db"];
+            picture.reached(&["front", "orders"], ImpactEffect::Impacted, &path)
+        };
+        assert_eq!(
+            judge(&[orders.clone(), front.clone()]),
+            Ok("2 services, such as front -> orders -> orders-db".to_owned())
+        );
+        let others = [
+            judge(&[]),
+            judge(std::slice::from_ref(&orders)),
+            judge(&[orders.clone(), impact(&["front", "orders-db"], "impacted")]),
+            judge(&[front, impact(&["orders", "orders-db"], "degraded")]),
+        ];
+        insta::assert_snapshot!(others.map(Result::unwrap_err).join("\n"), @"
+        nobody is listed
+        listed are orders
+        orders -> orders-db; front -> orders-db
+        degraded: orders -> orders-db
+        ");
+    }
+
+    #[test]
+    fn all_is_well_only_without_causes_and_incidents() {
+        let well = picture(&[], &[], &[], &[], &[]);
+        assert!(well.all_well(1).is_ok());
+        assert!(well.all_well(2).is_err(), "a service is missing");
+        let cause = cause(DB, "timeout");
+        assert!(
+            picture(std::slice::from_ref(&cause), &[], &[], &[], &[])
+                .all_well(1)
+                .is_err()
+        );
+        assert!(picture(&[], &[cause], &[], &[], &[]).all_well(1).is_err());
+        assert!(
+            picture(&[], &[], &[], &[incident("inc-1", DB, "open")], &[])
+                .all_well(1)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_caller_that_sees_it_up_is_one_that_does_not_see_it_fail() {
+        let picture = picture(&[], &[], &[], &[], &[]);
+        assert_eq!(
+            picture.all_callers_fail("orders-db"),
+            Err("orders-db is down: 3 of 4 callers see it failing".to_owned())
+        );
+    }
+}

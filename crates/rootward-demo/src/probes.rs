@@ -7,6 +7,8 @@ use std::time::Duration;
 use rootward_fetch::{Limits, Request, Target, fetch};
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::aggregator::words;
+
 /// From the end of one round to the beginning of the next.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -43,7 +45,7 @@ impl Tally {
         if total == 0 {
             Err("nobody was asked".to_owned())
         } else if self.other == 0 {
-            Ok(format!("{total} answers, all 200"))
+            Ok(format!("{}, all 200", words::count(total, "answer")))
         } else {
             let examples = self.examples.join("; ");
             Err(format!(
@@ -145,5 +147,26 @@ async fn ask(base: &Target, path: &str) -> Result<u16, String> {
     match fetch(&Request::get(&target), &limits).await {
         Ok(answer) => Ok(answer.status),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_answer_that_is_not_200_is_told() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.verdict(), Err("nobody was asked".to_owned()));
+        tally.add("/livez of orders#0", Ok(200));
+        assert_eq!(tally.verdict(), Ok("1 answer, all 200".to_owned()));
+        tally.add("/readyz of orders#0", Ok(503));
+        tally.add("/readyz of orders#1", Err("timed out after 5 s".to_owned()));
+        assert_eq!(
+            tally.verdict(),
+            Err("2 of 3 answers were not 200: /readyz of orders#0 answered 503; /readyz of orders#1: timed out \
+                 after 5 s"
+                .to_owned())
+        );
     }
 }

@@ -3,6 +3,8 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use crate::program::{Running, SOON, Scratch, rootward, run};
 
 /// For a whole story on a busy machine: each expectation is waited for up to 40 s.
@@ -44,7 +46,7 @@ fn its_configuration_is_a_valid_one() {
     let ended = run(&["validate", &file]).with(0);
     assert_eq!(
         ended.out,
-        "valid: 11 services, 12 instances, 5 resources, 2 groups\n"
+        "valid: 12 services, 13 instances, 5 resources, 2 groups\n"
     );
 }
 
@@ -78,6 +80,68 @@ fn a_dead_database_is_named_and_everything_else_is_impacted() {
     }
     assert!(!ended.out.contains("FAILED"), "{}", ended.out);
     assert_eq!(ended.err, "");
+}
+
+#[test]
+fn a_service_that_only_the_aggregator_cannot_reach_is_unknown() {
+    let mut command = rootward(&["demo", "--scenario", "cut", "--exit", "--port", "0"]);
+    let ended = Running::start(&mut command).end(A_STORY).with(0);
+    let lines = [
+        "ok      payments is unknown, not down",
+        "ok      no root cause is named and no incident opened",
+        "ok      checkout, which calls it, still sees it up",
+        "unknown     payments#0: ",
+        "incidents   0 open, 0 resolved",
+    ];
+    for line in lines {
+        assert!(
+            ended.out.contains(line),
+            "{line:?} is missing:\n{}",
+            ended.out
+        );
+    }
+}
+
+#[test]
+fn a_dead_cache_pages_nobody_and_every_probe_stays_200() {
+    let mut command = rootward(&["demo", "--scenario", "cache-down", "--exit", "--port", "0"]);
+    let ended = Running::start(&mut command).end(A_STORY).with(0);
+    let lines = [
+        "root cause  cache refuses connections",
+        "degraded    cart -> cache",
+        "incidents   1 open (inc-1, pages nobody)",
+        "every report, too, is answered with 200",
+    ];
+    for line in lines {
+        assert!(
+            ended.out.contains(line),
+            "{line:?} is missing:\n{}",
+            ended.out
+        );
+    }
+}
+
+#[test]
+fn after_the_story_the_shop_keeps_running_until_ctrl_c() {
+    let running = Running::start(&mut rootward(&[
+        "demo",
+        "--scenario",
+        "healthy",
+        "--port",
+        "0",
+    ]));
+    running.wait_for("The shop keeps running at http://127.0.0.1:", A_STORY);
+    running.signal(Signal::INT);
+    running.end(SOON).with(0);
+}
+
+#[test]
+fn ctrl_c_in_the_middle_of_a_story_ends_it() {
+    let running = Running::start(&mut rootward(&["demo", "--exit", "--port", "0"]));
+    running.wait_for("1/6 all is well", SOON);
+    running.signal(Signal::INT);
+    let ended = running.end(SOON).with(130);
+    assert!(!ended.out.contains("Summary"), "{}", ended.out);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -55,8 +56,26 @@ pub(crate) fn run(arguments: &[&str]) -> Ended {
 /// A running program. It is killed if the test ends before it.
 pub(crate) struct Running {
     child: Child,
-    out: Option<JoinHandle<String>>,
-    err: Option<JoinHandle<String>>,
+    out: Option<Said>,
+    err: Option<Said>,
+}
+
+/// What a pipe has brought so far, and the thread that reads it.
+struct Said {
+    text: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Said {
+    fn whole(self) -> String {
+        self.reader.join().unwrap();
+        let text = self.text.lock().unwrap();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+    }
 }
 
 impl Running {
@@ -74,6 +93,21 @@ impl Running {
         kill_process(pid, signal).expect("it is our child and was not waited for");
     }
 
+    /// Waits until it has said this on standard output.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, text: &str, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        let out = self.out.as_ref().expect("its output is collected");
+        while !out.so_far().contains(text) {
+            assert!(
+                Instant::now() < deadline,
+                "no {text:?} in: {}",
+                out.so_far()
+            );
+            pause();
+        }
+    }
+
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn end(mut self, limit: Duration) -> Ended {
@@ -82,15 +116,13 @@ impl Running {
             match self.child.try_wait().expect("it is our child") {
                 Some(status) => break Some(status),
                 None if Instant::now() >= deadline => break None,
-                None => thread::sleep(Duration::from_millis(10)),
+                None => pause(),
             }
         };
         if status.is_none() {
             let _ = self.child.kill();
         }
-        let said = |pipe: Option<JoinHandle<String>>| {
-            pipe.map_or(String::new(), |pipe| pipe.join().unwrap())
-        };
+        let said = |pipe: Option<Said>| pipe.map_or(String::new(), Said::whole);
         let ended = Ended {
             code: status.and_then(|status| status.code()),
             out: said(self.out.take()),
@@ -108,13 +140,26 @@ impl Drop for Running {
     }
 }
 
-fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was said until then is what counts.
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+fn collect(mut pipe: impl Read + Send + 'static) -> Said {
+    let text = Arc::<Mutex<Vec<u8>>>::default();
+    let shared = Arc::clone(&text);
+    let reader = thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        // What was said until it ends or breaks is what counts.
+        while let Ok(read @ 1..) = pipe.read(&mut bytes) {
+            shared.lock().unwrap().extend_from_slice(&bytes[..read]);
+        }
+    });
+    Said { text, reader }
+}
+
+/// Between two looks at something that is waited for.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever waits has a deadline, and the other side is a process"
+)]
+pub(crate) fn pause() {
+    thread::sleep(Duration::from_millis(10));
 }
 
 /// A directory of its own for a test, removed at the end.

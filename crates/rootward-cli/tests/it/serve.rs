@@ -2,12 +2,11 @@
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::program::{Running, SOON, Scratch, rootward, run};
+use crate::program::{Running, SOON, Scratch, pause, rootward, run};
 
 /// A configuration with one service that does not run.
 fn configuration(port: u16) -> String {
@@ -42,7 +41,7 @@ fn serve(scratch: &Scratch) -> (Running, u16) {
             "nobody listens on {port}: {:?}",
             running.end(Duration::ZERO)
         );
-        thread::sleep(Duration::from_millis(20));
+        pause();
     }
     (running, port)
 }
@@ -151,7 +150,7 @@ fn a_second_signal_does_not_wait_for_clients() {
     // The first one was heard when nobody listens any more.
     while TcpStream::connect(("127.0.0.1", port)).is_ok() {
         assert!(asked.elapsed() < SOON, "it goes on listening");
-        thread::sleep(Duration::from_millis(5));
+        pause();
     }
     // On a machine too busy to get here in time, it has stopped by itself.
     let in_time = asked.elapsed() < Duration::from_secs(1);

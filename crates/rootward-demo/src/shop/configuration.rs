@@ -147,7 +147,12 @@ mod tests {
         assert_eq!(checked.warnings_text(), "");
         assert_eq!(checked.listen_internal, listen);
         assert_eq!(checked.targets.len(), super::super::plan::instance_count());
-        let front = checked.map.find("front").unwrap();
-        assert!(checked.map.is_entry_point(front));
+        let nodes = checked.map.indices();
+        let entry_points =
+            nodes.filter(|node| checked.map.is_service(*node) && checked.map.is_entry_point(*node));
+        let entry_points: Vec<&str> = entry_points
+            .map(|node| checked.map.name(node).as_str())
+            .collect();
+        assert_eq!(entry_points, ["back-office", "front"]);
     }
 }

@@ -161,6 +161,16 @@ pub(crate) const SERVICES: &[ServicePlan] = &[
         ],
     },
     ServicePlan {
+        name: "back-office",
+        owner: "team-orders",
+        instances: 1,
+        dependencies: &[
+            hard("invoices", "accounting is what it is for"),
+            hard("shipping", "parcels are handed over with it"),
+            hard("returns", "returns are decided in it"),
+        ],
+    },
+    ServicePlan {
         name: "front",
         owner: "team-shop",
         instances: 1,
