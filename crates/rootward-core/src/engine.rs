@@ -164,19 +164,19 @@ impl Engine {
     /// a checked configuration has none.
     #[must_use]
     pub fn new(map: Arc<Map>, targets: Vec<Target>, settings: Settings, now: Moment) -> Self {
-        let schedule = Schedule::new(
-            targets
-                .iter()
-                .map(|target| (target.id.clone(), target.interval)),
-            now,
-        );
-        let instances = targets
+        let instances: BTreeMap<InstanceId, Seen> = targets
             .into_iter()
             .filter_map(|target| {
                 let service = map.find(target.id.service.as_str())?;
                 Some((target.id.clone(), Seen::new(target, service)))
             })
             .collect();
+        let schedule = Schedule::new(
+            instances
+                .iter()
+                .map(|(id, seen)| (id.clone(), seen.target.interval)),
+            now,
+        );
         let epochs = Epochs::new(now, settings.epoch_interval);
         let empty = Snapshot {
             at: now,

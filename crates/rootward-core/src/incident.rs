@@ -12,7 +12,7 @@ use crate::name::Name;
 
 mod book;
 
-pub use book::{About, Context, IncidentBook, Standing, UnseenFront};
+pub use book::{About, Context, IncidentBook, MAX_CAUSES, MAX_TIMELINE, Standing, UnseenFront};
 
 /// The key of an incident, written `inc-7`; counted from 1 since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +102,7 @@ pub struct Incident {
     pub resolution: Option<String>,
     /// Why it is still open though its cause is not seen any more.
     pub unconfirmed: Option<String>,
-    /// The causes it had, in order.
+    /// The causes it had, in order; at most [`MAX_CAUSES`], the first and the newest.
     pub cause_history: Vec<CausePeriod>,
     /// Whom it reaches, by the last diagnosis that named it.
     pub impacted: Vec<Impact>,
@@ -112,7 +112,7 @@ pub struct Incident {
     pub reasons: Vec<String>,
     /// What else it could be.
     pub alternatives: Vec<CauseId>,
-    /// What happened, oldest first; bounded.
+    /// What happened, oldest first; at most [`MAX_TIMELINE`] lines, the first and the newest.
     pub timeline: Vec<TimelineEntry>,
 }
 

@@ -89,8 +89,14 @@ pub(super) fn state_of(evidence: &[Fact]) -> CauseState {
     }
 }
 
-/// One sentence: what is wrong.
-pub(super) fn summary(id: &CauseId, state: CauseState, category: ErrorCategory) -> String {
+/// One sentence: what is wrong. That others can use what one cannot is said only where somebody does.
+pub(super) fn summary(
+    id: &CauseId,
+    state: CauseState,
+    category: ErrorCategory,
+    others_can: bool,
+) -> String {
+    let others = if others_can { ", others can" } else { "" };
     match id {
         CauseId::Node(name) => format!("{name} {}", predicate(state, category)),
         CauseId::Instance(id) => match state {
@@ -98,10 +104,10 @@ pub(super) fn summary(id: &CauseId, state: CauseState, category: ErrorCategory) 
             CauseState::Degraded => format!("{id} is degraded: {}", category.phrase()),
         },
         CauseId::Edge { from, to } => {
-            format!("{from} cannot use {to}, others can: {}", category.phrase())
+            format!("{from} cannot use {to}{others}: {}", category.phrase())
         }
         CauseId::InstanceEdge { from, to } => {
-            format!("{from} alone cannot use {to}: {}", category.phrase())
+            format!("{from} cannot use {to}{others}: {}", category.phrase())
         }
     }
 }
@@ -161,7 +167,7 @@ mod tests {
         let id = CauseId::Node(Name::parse("orders-db").unwrap());
         let lines: Vec<String> = ErrorCategory::ALL
             .iter()
-            .map(|category| summary(&id, CauseState::Down, *category))
+            .map(|category| summary(&id, CauseState::Down, *category, false))
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         orders-db does not answer in time

@@ -237,7 +237,7 @@ impl<'a> Scene<'a> {
                 margin,
             });
             diagnosis.root_causes.push(RootCause {
-                summary: summary(&id, state, category),
+                summary: summary(&id, state, category, false),
                 id,
                 state,
                 confidence: weigh::confidence(margin),
@@ -266,6 +266,7 @@ impl<'a> Scene<'a> {
                 &named.id,
                 state,
                 weigh::dominant(named.direct.iter().copied()),
+                others_can(&named.id, &named.good),
             ),
             id: named.id,
             state,
@@ -304,6 +305,15 @@ impl<'a> Scene<'a> {
             .filter(|fact| !covered.contains(&(fact.observer.as_str(), &fact.target)))
             .collect()
     }
+}
+
+/// Whether somebody else than the one whose way is broken has a good check of the same target.
+fn others_can(id: &CauseId, good: &[&Check]) -> bool {
+    good.iter().any(|check| match id {
+        CauseId::Edge { from, .. } => check.observer.service != *from,
+        CauseId::InstanceEdge { from, .. } => check.observer != *from,
+        CauseId::Node(_) | CauseId::Instance(_) => false,
+    })
 }
 
 /// What is needed to name a cause.

@@ -127,8 +127,10 @@ impl Gathered {
         edge: Option<EdgeIndex>,
         fresh: bool,
     ) {
+        // A result without an age is one all the same; the report that brought it is as near as anybody can date it.
         let checked_at = component
             .checked_at
+            .or(seen.report_at)
             .filter(|_| component.status != CheckStatus::Unknown);
         match (component.scope, edge) {
             (Scope::Local, _) => {

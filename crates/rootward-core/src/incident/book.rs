@@ -13,8 +13,14 @@ use crate::name::Name;
 /// Resolved incidents kept for readers; the history keeps more.
 const MAX_RESOLVED: usize = 100;
 
-/// Lines kept of one incident's timeline.
-const MAX_TIMELINE: usize = 200;
+/// Lines kept of one incident's timeline: its beginning and its newest steps.
+pub const MAX_TIMELINE: usize = 200;
+
+/// Of those, lines about who saw what, so that a wide outage leaves room for what became of it.
+const MAX_SIGHTINGS: usize = 150;
+
+/// Causes kept of one incident: the first and the newest.
+pub const MAX_CAUSES: usize = 50;
 
 /// How a cause stands that the diagnosis does not name any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,6 +236,9 @@ impl IncidentBook {
         if let Some(last) = incident.cause_history.last_mut() {
             last.until = Some(now);
         }
+        if incident.cause_history.len() >= MAX_CAUSES {
+            incident.cause_history.remove(1);
+        }
         incident.cause_history.push(CausePeriod {
             cause: key.clone(),
             from: now,
@@ -369,7 +378,7 @@ fn take_over(incident: &mut Incident, cause: &RootCause, diagnosis: &Diagnosis, 
             .timeline
             .iter()
             .any(|line| line.at == fact.since && line.subject == subject && line.text == text);
-        if !known {
+        if !known && incident.timeline.len() < MAX_SIGHTINGS {
             note(
                 incident,
                 TimelineEntry {
@@ -396,10 +405,10 @@ fn take_over(incident: &mut Incident, cause: &RootCause, diagnosis: &Diagnosis, 
     incident.unconfirmed = None;
 }
 
-/// Adds a line in order of time, within the bound.
+/// Adds a line in order of time. Where there is no room, the line after the first is forgotten.
 fn note(incident: &mut Incident, entry: TimelineEntry) {
     if incident.timeline.len() >= MAX_TIMELINE {
-        return;
+        incident.timeline.remove(1);
     }
     let at = incident
         .timeline

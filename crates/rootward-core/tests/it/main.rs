@@ -1,5 +1,6 @@
 //! Scenarios as text against the whole engine, in virtual time.
 
+mod book;
 mod laws;
 mod maps;
 mod polls;

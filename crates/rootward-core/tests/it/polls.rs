@@ -362,3 +362,70 @@ fn a_local_condition_is_the_instances_own_also_where_the_map_has_its_name() {
         "a leaked pool is not the database's fault"
     );
 }
+
+#[test]
+fn the_only_caller_that_is_refused_says_nothing_about_others() {
+    let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)]);
+    let mut database = component("carts-db", CheckStatus::Down, Criticality::Hard);
+    database.error_category = Some(ErrorCategory::Auth);
+    for _ in 0..6 {
+        bench.poll(report(
+            "cart",
+            InstanceStatus::Unhealthy,
+            vec![database.clone()],
+        ));
+    }
+    let snapshot = bench.engine.snapshot();
+    let told: Vec<&str> = snapshot
+        .diagnosis
+        .root_causes
+        .iter()
+        .map(|cause| cause.summary.as_str())
+        .collect();
+    assert_eq!(told, ["cart cannot use carts-db: credentials refused"]);
+}
+
+#[test]
+fn a_failing_component_without_an_age_is_not_lost() {
+    let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)]);
+    let database = Component::new(name("carts-db"), CheckStatus::Down, Criticality::Hard);
+    let service = bench.poll(report("cart", InstanceStatus::Unhealthy, vec![database]));
+    assert_eq!(service.status, ServiceStatus::Unhealthy);
+    assert_eq!(service.dependencies[0].status, CheckStatus::Down);
+    let diagnosis = Arc::clone(&bench.engine.snapshot().diagnosis);
+    let causes = diagnosis.root_causes.iter().chain(&diagnosis.suspected);
+    let told = causes
+        .flat_map(|cause| &cause.evidence)
+        .chain(&diagnosis.unexplained)
+        .any(|fact| fact.target == name("carts-db"));
+    assert!(told, "{diagnosis:#?}");
+}
+
+#[test]
+fn a_target_of_a_service_that_is_not_on_the_map_is_never_polled() {
+    let map = Map::build(MapParts {
+        nodes: vec![node("cart", NodeKind::Service { at_least: 1 })],
+        edges: Vec::new(),
+    })
+    .expect("the map is valid");
+    let target = Target {
+        id: InstanceId {
+            service: name("rates"),
+            instance: name("0"),
+        },
+        interval: INTERVAL,
+        stale_after: Duration::from_secs(22),
+        thresholds: Thresholds::DEFAULT,
+    };
+    let settings = Settings {
+        epoch_interval: INTERVAL,
+        hold_limit: Duration::from_secs(45),
+        page_unknown_after: Duration::from_secs(120),
+    };
+    let mut engine = Engine::new(Arc::new(map), vec![target], settings, Moment::ZERO);
+    engine.handle_timeout(Moment::ZERO + INTERVAL * 2);
+    let asked = std::iter::from_fn(|| engine.poll_action())
+        .filter(|action| matches!(action, Action::Poll(_)))
+        .count();
+    assert_eq!(asked, 0);
+}
