@@ -33,12 +33,17 @@ impl<'a> Scene<'a> {
         if not_seen_since {
             return Some(format!("waiting for {name} to be polled again"));
         }
-        let about_to_decide = self.input.checks.iter().find(|check| {
-            map.edge(check.edge).caller == node
-                && self.input.labels[check.edge.0] == Criticality::Hard
-                && !check.is_bad()
-                && check.is_undecided()
-        });
+        let about_to_decide = self
+            .input
+            .checks
+            .iter()
+            .filter(|check| {
+                map.edge(check.edge).caller == node
+                    && self.input.labels[check.edge.0] == Criticality::Hard
+                    && !check.is_bad()
+                    && check.is_undecided()
+            })
+            .min_by_key(|check| check.edge);
         if let Some(check) = about_to_decide {
             let callee = map.name(map.edge(check.edge).callee);
             return Some(format!("waiting for {name} to decide about {callee}"));

@@ -340,3 +340,40 @@ proptest! {
         }
     }
 }
+
+/// Found by the law above: with two decisions pending, the one named depended on the order of the reports.
+#[test]
+fn a_wait_for_two_decisions_names_the_same_one_in_any_order() {
+    let edges = [
+        (0, 1, Criticality::Hard),
+        (1, 2, Criticality::Hard),
+        (1, 3, Criticality::Hard),
+    ];
+    let result = |status, undecided| Seen {
+        status,
+        undecided,
+        category: ErrorCategory::NotServing,
+        checked_at: 90_000,
+        since: 80_000,
+        agreeing: 3,
+    };
+    let seen = [
+        result(CheckStatus::Down, false),
+        result(CheckStatus::Up, true),
+        result(CheckStatus::Up, true),
+    ];
+    let case = assemble(2, 2, &edges, &[(1, 1), (1, 1)], &seen, &[]);
+    let held = |case: &Case| {
+        case.diagnose()
+            .suspected
+            .first()
+            .and_then(|cause| cause.held.clone())
+    };
+    let mut turned = case.clone();
+    turned.checks.reverse();
+    assert_eq!(
+        held(&case).as_deref(),
+        Some("waiting for s1 to decide about z2")
+    );
+    assert_eq!(held(&turned), held(&case));
+}

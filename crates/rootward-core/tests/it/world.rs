@@ -27,6 +27,7 @@ use std::time::Duration;
 use rootward_core::diagnosis::ImpactEffect;
 use rootward_core::incident::IncidentEvent;
 use rootward_core::schedule::phase;
+use rootward_core::snapshot::Subject;
 use rootward_core::{
     Action, CheckStatus, Component, Criticality, Damped, Damping, EdgeParts, Engine, ErrorCategory,
     Evidence, InstanceId, Map, MapParts, Moment, Name, Node, NodeKind, Poll, PollOutcome, Report,
@@ -86,6 +87,8 @@ struct World {
     engine: Engine,
     running: Vec<(Moment, Poll)>,
     opened: Vec<String>,
+    /// The last recorded status of each subject.
+    recorded: BTreeMap<String, &'static str>,
     snapshot: Arc<Snapshot>,
 }
 
@@ -153,6 +156,7 @@ impl World {
             engine,
             running: Vec::new(),
             opened: Vec::new(),
+            recorded: BTreeMap::new(),
             snapshot,
         }
     }
@@ -282,6 +286,13 @@ impl World {
                 }
                 Action::Record(transition) => {
                     assert!(!transition.reason.is_empty(), "P-4: {transition:?}");
+                    let subject = transition.subject.to_string();
+                    let before = self.recorded.insert(subject, transition.to);
+                    assert_eq!(
+                        before.unwrap_or("unknown"),
+                        transition.from,
+                        "P-4: {transition:?}"
+                    );
                 }
                 Action::RecordIncident(IncidentEvent::Opened(incident)) => {
                     self.opened.push(format!(
@@ -292,8 +303,35 @@ impl World {
                     ));
                 }
                 Action::RecordIncident(IncidentEvent::Revised(_) | IncidentEvent::Resolved(_)) => {}
-                Action::Publish(snapshot) => self.snapshot = snapshot,
+                Action::Publish(snapshot) => {
+                    self.nothing_changed_unrecorded(&snapshot);
+                    self.snapshot = snapshot;
+                }
             }
+        }
+    }
+
+    /// P-4: what is shown is what was recorded last.
+    fn nothing_changed_unrecorded(&self, snapshot: &Snapshot) {
+        let recorded = |subject: Subject, shown: &str| {
+            let last = self.recorded.get(&subject.to_string());
+            assert_eq!(last.copied().unwrap_or("unknown"), shown, "P-4: {subject}");
+        };
+        for service in &snapshot.services {
+            recorded(
+                Subject::Service(service.name.clone()),
+                service.status.as_str(),
+            );
+            for instance in &service.instances {
+                let subject = Subject::Instance(instance.id.clone());
+                recorded(subject, instance.status.as_str());
+            }
+        }
+        for resource in &snapshot.resources {
+            recorded(
+                Subject::Resource(resource.name.clone()),
+                resource.status.as_str(),
+            );
         }
     }
 
