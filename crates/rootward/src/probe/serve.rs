@@ -2,23 +2,25 @@
 //!
 //! Whoever comes last is served: with as many connections as may be, the one that was silent for longest is closed.
 //! So connections that are held open by somebody, on purpose or not, never keep a liveness probe out.
+//!
+//! A connection has no timer of its own; the accept loop looks at all of them once a second. That costs an answer
+//! nothing.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::ready;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{self, AbortHandle, JoinSet};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::runner::stopped;
 
@@ -34,14 +36,11 @@ const FIRST_REQUEST: Duration = Duration::from_secs(5);
 /// polling intervals, so that a poller keeps its connection.
 const NEXT_REQUEST: Duration = Duration::from_secs(75);
 
-/// The largest head of a request, in bytes.
+/// How often connections are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The largest head of a request, in bytes. How many header fields it may have is bounded by hyper: 100.
 const MAX_HEAD_BYTES: usize = 8 * 1024;
-
-/// The most header fields of a request.
-const MAX_HEADERS: usize = 64;
-
-/// How long an answer that is under way may take to be sent when the listener stops.
-const STOP_GRACE: Duration = Duration::from_millis(250);
 
 /// How long to wait when no connection could be accepted, for want of file descriptors usually.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -53,7 +52,8 @@ pub(super) async fn serve(
     mut stop: watch::Receiver<bool>,
 ) {
     let mut connections = Connections::default();
-    let heard = stop.clone();
+    let mut look = interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             () = stopped(&mut stop) => break,
@@ -62,17 +62,18 @@ pub(super) async fn serve(
                 connections.open.remove(&id);
             }
             accepted = listener.accept() => match accepted {
-                Ok((stream, peer)) => connections.open(stream, peer, answers, heard.clone()),
+                Ok((stream, peer)) => connections.open(stream, peer, answers),
                 // The other side gave up already, or we are out of descriptors. Neither is worth more than a pause.
                 Err(_) => sleep(ACCEPT_PAUSE).await,
             },
+            _ = look.tick(), if !connections.open.is_empty() => {
+                connections.close_overdue(Instant::now());
+            }
         }
     }
     drop(listener);
-    let ended = async { while connections.tasks.join_next().await.is_some() {} };
-    if timeout(STOP_GRACE, ended).await.is_err() {
-        connections.tasks.shutdown().await;
-    }
+    // An answer is written in the same step in which its question was read; none is under way.
+    connections.tasks.shutdown().await;
 }
 
 #[derive(Default)]
@@ -86,45 +87,52 @@ struct Connection {
     heard: Arc<Heard>,
 }
 
-/// When a connection was last heard, on an axis of its own.
+impl Connection {
+    fn is_overdue(&self, now: Instant) -> bool {
+        let limit = match self.heard.last_millis.load(Ordering::Relaxed) {
+            Heard::NEVER => FIRST_REQUEST,
+            _ => NEXT_REQUEST,
+        };
+        now.saturating_duration_since(self.heard.last()) > limit
+    }
+}
+
+/// When a connection was last heard: milliseconds since it was opened.
 struct Heard {
     opened: Instant,
-    requests: AtomicU64,
     last_millis: AtomicU64,
 }
 
 impl Heard {
-    fn now(&self) {
-        let millis = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+    const NEVER: u64 = u64::MAX;
+
+    fn now(&self, now: Instant) {
+        let millis = now.saturating_duration_since(self.opened).as_millis();
+        let millis = u64::try_from(millis).unwrap_or(Self::NEVER - 1);
         self.last_millis.store(millis, Ordering::Relaxed);
-        self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
     fn last(&self) -> Instant {
-        self.opened + Duration::from_millis(self.last_millis.load(Ordering::Relaxed))
+        match self.last_millis.load(Ordering::Relaxed) {
+            Self::NEVER => self.opened,
+            millis => self.opened + Duration::from_millis(millis),
+        }
     }
 }
 
 impl Connections {
-    fn open(
-        &mut self,
-        stream: TcpStream,
-        peer: SocketAddr,
-        answers: &Arc<Answers>,
-        stop: watch::Receiver<bool>,
-    ) {
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr, answers: &Arc<Answers>) {
         if self.open.len() >= MAX_CONNECTIONS {
             self.close_most_silent();
         }
         let heard = Arc::new(Heard {
             opened: Instant::now(),
-            requests: AtomicU64::new(0),
-            last_millis: AtomicU64::new(0),
+            last_millis: AtomicU64::new(Heard::NEVER),
         });
         let answers = Arc::clone(answers);
         let task = self
             .tasks
-            .spawn(converse(stream, peer, answers, Arc::clone(&heard), stop));
+            .spawn(converse(stream, peer, answers, Arc::clone(&heard)));
         self.open.insert(task.id(), Connection { task, heard });
     }
 
@@ -138,43 +146,30 @@ impl Connections {
             connection.task.abort();
         }
     }
+
+    fn close_overdue(&mut self, now: Instant) {
+        self.open.retain(|_, connection| {
+            let overdue = connection.is_overdue(now);
+            if overdue {
+                connection.task.abort();
+            }
+            !overdue
+        });
+    }
 }
 
-/// One connection, until it ends, stays silent for too long, or stop is heard.
-async fn converse(
-    stream: TcpStream,
-    peer: SocketAddr,
-    answers: Arc<Answers>,
-    heard: Arc<Heard>,
-    mut stop: watch::Receiver<bool>,
-) {
+/// One connection, until the other side ends it or the accept loop does.
+async fn converse(stream: TcpStream, peer: SocketAddr, answers: Arc<Answers>, heard: Arc<Heard>) {
     // Answers are written at once; waiting for more would only delay them.
     let _ = stream.set_nodelay(true);
     let service = service_fn(|request| {
-        heard.now();
-        ready(Ok::<_, Infallible>(answers.answer(&request, peer)))
+        let now = Instant::now();
+        heard.now(now);
+        ready(Ok::<_, Infallible>(answers.answer(&request, peer, now)))
     });
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(NEXT_REQUEST)
         .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS)
         .serve_connection(TokioIo::new(stream), service);
-    let mut connection = pin!(connection);
-    tokio::select! {
-        // Whatever broke the connection is the caller's business.
-        _ = connection.as_mut() => return,
-        () = without_a_request(&heard) => return,
-        () = stopped(&mut stop) => {}
-    }
-    connection.as_mut().graceful_shutdown();
+    // Whatever broke the connection is the caller's business.
     let _ = connection.await;
-}
-
-/// Ends when the first request is overdue, and never once it was there.
-async fn without_a_request(heard: &Heard) {
-    sleep(FIRST_REQUEST).await;
-    if heard.requests.load(Ordering::Relaxed) > 0 {
-        std::future::pending::<()>().await;
-    }
 }
