@@ -1,4 +1,4 @@
-//! What `docs/configuration.md` shows is true: its examples compile.
+//! What `docs/configuration.md` and the README show is true: their examples compile.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,17 @@ use rootward_config::{Source, compile};
 
 const DOCUMENT: &str = include_str!("../../../docs/configuration.md");
 
+const README: &str = include_str!("../../../README.md");
+
 #[test]
-fn every_example_in_the_document_compiles() {
-    let examples: Vec<&str> = DOCUMENT
+fn every_example_in_the_documents_compiles() {
+    for document in [DOCUMENT, README] {
+        compile_examples(document);
+    }
+}
+
+fn compile_examples(document: &str) {
+    let examples: Vec<&str> = document
         .split("```yaml\n")
         .skip(1)
         .map(|rest| rest.split("```").next().expect("a split has a first part"))
@@ -16,7 +24,7 @@ fn every_example_in_the_document_compiles() {
     assert!(!examples.is_empty());
     for text in examples {
         let source = Source {
-            file: "docs/configuration.md".to_owned(),
+            file: "example.yaml".to_owned(),
             text: text.to_owned(),
         };
         let checked =

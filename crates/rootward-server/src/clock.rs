@@ -1,4 +1,5 @@
-//! The only place that reads a clock: the monotonic axis of the engine, and the wall time that people see.
+//! The only place that reads a clock for a decision or for people: the monotonic axis of the engine, and the wall time.
+//! (How long a poll took is measured where it is made.)
 //!
 //! Everything is decided on the monotonic axis. Wall time is computed from it through one anchor, so that the time of
 //! an event reads the same in every answer; a wall clock that is stepped moves the anchor ([`Clock::follow_wall`]) and

@@ -13,7 +13,7 @@ use rootward_wire::{Time, Word, WordSet};
 use crate::clock::Reading;
 use crate::words;
 
-/// Facts for or against one cause that an answer lists. How many there are is said beside them.
+/// Facts for or against one cause that an answer lists. How many speak for it is said in the diagnosis.
 const MAX_EVIDENCE: usize = 50;
 
 /// A snapshot at a moment.
