@@ -98,6 +98,7 @@ impl Answers {
         &self,
         request: &Request<B>,
         peer: SocketAddr,
+        now: Instant,
     ) -> Response<Full<Bytes>> {
         let Some(endpoint) = Endpoint::of(request.uri().path()) else {
             return not_found();
@@ -113,7 +114,7 @@ impl Answers {
                 return unauthorized();
             }
         }
-        let Answer { code, body } = self.answer_at(endpoint, Instant::now());
+        let Answer { code, body } = self.answer_at(endpoint, now);
         respond(code, body)
     }
 

@@ -103,11 +103,12 @@ fn turns_stale(address: SocketAddr) {
     let began = Instant::now();
     let stale = loop {
         let report = ask(address, "GET", "/health", "").json();
-        let component = report["components"][0].clone();
-        if component["status"] == CheckStatus::Unknown.as_str() {
+        let components = report["components"].as_array().expect("components");
+        let unknown = CheckStatus::Unknown.as_str();
+        if components.iter().all(|c| c["status"] == unknown) {
             break report;
         }
-        assert!(began.elapsed() < limit * 3, "{report}");
+        assert!(began.elapsed() < limit * 10, "{report}");
     };
     let component = &stale["components"][0];
     assert_eq!(component["error_category"], "stale");
