@@ -28,14 +28,16 @@ export function incidentView(incident, scene, { whole = false } = {}) {
 function band(incident, scene, id, over, whole) {
   const words = h("bdi", {}, arrows(incident.title));
   const title = whole ? words : h("a", { href: `#/incident/${encodeURIComponent(incident.id)}` }, words);
-  const kind = over ? [icon("ended"), "Resolved incident"] : [icon("cause"), "Root cause"];
+  // An entry point that nobody sees is no cause: what is wrong with it, if anything, is not known.
+  const unseen = incident.kind === "unseen";
+  const kind = over ? [icon("ended"), "Resolved incident"] : unseen ? [icon("unknown"), "Not seen"] : [icon("cause"), "Root cause"];
   return h(
     "header",
     { class: "cause-band" },
     h("p", { class: "kind" }, kind),
     h(whole ? "h1" : "h2", { id, tabindex: "-1" }, title),
     h("p", {}, about(incident, scene).join(" · ")),
-    h("p", { class: "when" }, h("strong", {}, over ? lasted(incident, scene) : since(incident, scene)), h("span", {}, sureness(incident.confidence))),
+    h("p", { class: "when" }, h("strong", {}, over ? lasted(incident, scene) : since(incident, scene)), !unseen && h("span", {}, sureness(incident.confidence))),
   );
 }
 

@@ -98,9 +98,14 @@ impl<'a> Scene<'a> {
         };
         let phrase = weigh::dominant(direct.iter().copied()).phrase();
         let mut reasons = vec![format!(
-            "{} of {} {callers} report it failing ({phrase}): {}",
+            "{} of {} {callers} {} it failing ({phrase}): {}",
             failing.len(),
             asked.len(),
+            if failing.len() == 1 {
+                "reports"
+            } else {
+                "report"
+            },
             list(&failing)
         )];
         if let Some(first) = direct.first() {

@@ -204,7 +204,7 @@ fn resource(map: &Map, node: NodeIndex, checks: &[&Check]) -> ResourceView {
     };
     let reason = match status {
         CheckStatus::Unknown => "no caller has a fresh check of it".to_owned(),
-        CheckStatus::Up => format!("{} of {} callers see it up", callers.len(), callers.len()),
+        CheckStatus::Up => format!("{} it up", see(callers.len(), callers.len())),
         CheckStatus::Down | CheckStatus::Degraded => {
             let why = bad.first().map_or("failing", |check| {
                 check
@@ -212,11 +212,7 @@ fn resource(map: &Map, node: NodeIndex, checks: &[&Check]) -> ResourceView {
                     .as_deref()
                     .unwrap_or(check.category.unwrap_or(ErrorCategory::Unknown).phrase())
             });
-            format!(
-                "{} of {} callers see it failing: {why}",
-                failing.len(),
-                callers.len()
-            )
+            format!("{} it failing: {why}", see(failing.len(), callers.len()))
         }
     };
     ResourceView {
@@ -228,4 +224,11 @@ fn resource(map: &Map, node: NodeIndex, checks: &[&Check]) -> ResourceView {
         callers: map.callers(node).len(),
         failing_callers: failing.len(),
     }
+}
+
+/// `1 of 1 caller sees`, `1 of 3 callers sees`, `3 of 3 callers see`.
+fn see(some: usize, all: usize) -> String {
+    let callers = if all == 1 { "caller" } else { "callers" };
+    let verb = if some == 1 { "sees" } else { "see" };
+    format!("{some} of {all} {callers} {verb}")
 }

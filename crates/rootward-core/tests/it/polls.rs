@@ -429,3 +429,32 @@ fn a_target_of_a_service_that_is_not_on_the_map_is_never_polled() {
         .count();
     assert_eq!(asked, 0);
 }
+
+#[test]
+fn what_is_said_of_a_resource_reads_as_a_sentence_with_one_caller_too() {
+    let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)]);
+    let mut database = component("carts-db", CheckStatus::Up, Criticality::Hard);
+    bench.poll(report(
+        "cart",
+        InstanceStatus::Healthy,
+        vec![database.clone()],
+    ));
+    let resource = |bench: &Bench| {
+        let snapshot = bench.engine.snapshot();
+        let mut named = snapshot.resources.iter();
+        let found = named.find(|resource| resource.name == name("carts-db"));
+        found.map(|resource| resource.reason.clone())
+    };
+    assert_eq!(
+        resource(&bench).as_deref(),
+        Some("1 of 1 caller sees it up")
+    );
+    database.status = CheckStatus::Down;
+    database.raw_status = CheckStatus::Down;
+    database.error_category = Some(ErrorCategory::ConnectionRefused);
+    bench.poll(report("cart", InstanceStatus::Unhealthy, vec![database]));
+    assert_eq!(
+        resource(&bench).as_deref(),
+        Some("1 of 1 caller sees it failing: connection refused")
+    );
+}
