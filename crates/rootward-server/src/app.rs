@@ -117,7 +117,8 @@ impl App {
     }
 
     /// Runs until `stop` completes, which is heard at once, also in the middle of a poll. When it returns, no task
-    /// that it started is alive and the address is free again.
+    /// that it started is alive and the address is free again. Only a name lookup that the system's resolver holds
+    /// outlives it, on a thread of the runtime's for blocking work (see [`rootward_fetch::MAX_LOOKUPS`]).
     ///
     /// # Errors
     /// When a part of it ended by itself, which is a fault of ours. The rest was stopped then, too.

@@ -96,8 +96,11 @@ fn service_reason(
         .iter()
         .filter(|vote| **vote != InstanceVote::Gone)
         .count();
-    if total == 0 {
+    if votes.is_empty() {
         return "it has no instances".to_owned();
+    }
+    if total == 0 {
+        return "all its instances are draining".to_owned();
     }
     let worst = instances
         .iter()

@@ -346,6 +346,7 @@ fn a_draining_instance_does_not_count_against_its_service() {
         ServiceStatus::Unknown,
         "the only instance is leaving: nobody serves"
     );
+    assert_eq!(service.reason, "all its instances are draining");
     assert!(bench.causes().is_empty());
 }
 
@@ -457,4 +458,79 @@ fn what_is_said_of_a_resource_reads_as_a_sentence_with_one_caller_too() {
         resource(&bench).as_deref(),
         Some("1 of 1 caller sees it failing: connection refused")
     );
+}
+
+/// A hard result as a foreign service might send it, checked `age` before it arrives.
+fn carts_db(bench: &Bench, status: CheckStatus, age: Duration) -> Component {
+    let mut result = component("carts-db", status, Criticality::Hard);
+    result.stale_after = Some(Duration::from_millis(20_500));
+    result.checked_at = Some(bench.now.saturating_sub(age));
+    result
+}
+
+fn on_the_map() -> Bench {
+    Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)])
+}
+
+#[test]
+fn a_service_that_calls_itself_healthy_with_a_hard_dependency_down_is_shown_unhealthy() {
+    let mut bench = on_the_map();
+    let down = carts_db(&bench, CheckStatus::Down, Duration::ZERO);
+    let cart = bench.poll(report("cart", InstanceStatus::Healthy, vec![down]));
+    assert_eq!(cart.status, ServiceStatus::Unhealthy);
+    assert_eq!(cart.reason, "carts-db down");
+    let text = "cart#0 calls itself healthy, but by its own components it is unhealthy; the components count";
+    let contradicted = (FindingKind::StatusContradicted, text.to_owned());
+    assert!(bench.findings().contains(&contradicted));
+    bench.poll(healthy());
+    assert!(!bench.findings().contains(&contradicted));
+}
+
+#[test]
+fn a_service_whose_checks_stopped_long_ago_is_not_shown_healthy() {
+    let mut bench = on_the_map();
+    bench.pass(Duration::from_secs(60));
+    let fresh = carts_db(&bench, CheckStatus::Up, Duration::from_secs(5));
+    let cart = bench.poll(report("cart", InstanceStatus::Healthy, vec![fresh]));
+    assert_eq!(cart.status, ServiceStatus::Healthy);
+    let old = carts_db(&bench, CheckStatus::Up, Duration::from_secs(40));
+    let cart = bench.poll(report("cart", InstanceStatus::Healthy, vec![old]));
+    assert_eq!(cart.status, ServiceStatus::Degraded);
+    assert_eq!(cart.reason, "carts-db unknown (evidence too old)");
+}
+
+#[test]
+fn a_result_that_is_sent_again_with_a_new_age_grows_old_all_the_same() {
+    let mut bench = on_the_map();
+    let mut last = None;
+    for _ in 0..4 {
+        let mut again = carts_db(&bench, CheckStatus::Up, Duration::from_millis(5));
+        again.seq = Some(7);
+        last = Some(bench.poll(report("cart", InstanceStatus::Healthy, vec![again])));
+    }
+    let cart = last.expect("it was polled");
+    assert_eq!(cart.reason, "carts-db unknown (evidence too old)");
+    let mut next = carts_db(&bench, CheckStatus::Up, Duration::from_millis(5));
+    next.seq = Some(8);
+    let cart = bench.poll(report("cart", InstanceStatus::Healthy, vec![next]));
+    assert_eq!(cart.status, ServiceStatus::Healthy);
+}
+
+#[test]
+fn a_failure_whose_beginning_is_not_told_began_when_it_was_first_seen() {
+    let mut bench = on_the_map();
+    let mut began = Vec::new();
+    for _ in 0..4 {
+        let down = carts_db(&bench, CheckStatus::Down, Duration::from_millis(5));
+        bench.poll(report("cart", InstanceStatus::Unhealthy, vec![down]));
+        let snapshot = bench.engine.snapshot();
+        began.push(snapshot.diagnosis.root_causes[0].since);
+    }
+    assert!(began.iter().all(|at| *at == began[0]), "{began:?}");
+    let incident = &bench.engine.snapshot().open_incidents[0];
+    let sightings = incident
+        .timeline
+        .iter()
+        .filter(|line| line.text.contains("sees carts-db"));
+    assert_eq!(sightings.count(), 1);
 }
