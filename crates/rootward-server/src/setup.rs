@@ -60,3 +60,45 @@ fn usual_interval(targets: &[TargetSpec]) -> Duration {
         .max_by_key(|(interval, count)| (*count, *interval))
         .map_or(DEFAULT_INTERVAL, |(interval, _)| interval)
 }
+
+#[cfg(test)]
+mod tests {
+    use rootward_config::{Source, compile};
+
+    use super::*;
+
+    fn compiled(url: &str) -> Option<Checked> {
+        let quoted = url.replace('\'', "''");
+        let text = format!("services: [{{name: cart, health: {{url: '{quoted}'}}}}]");
+        let file = "rootward.yaml".to_owned();
+        compile(&[Source { file, text }], &BTreeMap::new()).ok()
+    }
+
+    /// Two crates read URLs: what the one calls valid, the other must be able to ask.
+    #[test]
+    fn every_url_that_a_configuration_may_hold_can_be_asked() {
+        let (mut taken, mut refused) = (0, Vec::new());
+        for character in (0x20_u8..0x7f).map(char::from) {
+            for url in [
+                format!("http://a{character}b/health"),
+                format!("http://a:8790/a{character}b"),
+                format!("http://a:8790/?a{character}b"),
+                format!("http://a:87{character}/"),
+                format!("http://{character}"),
+                format!("http://[::{character}]:1/"),
+                format!("HTTP://A{character}"),
+            ] {
+                let Some(config) = compiled(&url) else {
+                    continue;
+                };
+                taken += 1;
+                if let Err(error) = asks(&config) {
+                    let source = std::error::Error::source(&error).map(ToString::to_string);
+                    refused.push(format!("{url}: {}", source.unwrap_or_default()));
+                }
+            }
+        }
+        assert!(taken > 200, "only {taken} of them are valid");
+        assert!(refused.is_empty(), "{}", refused.join("\n"));
+    }
+}
