@@ -160,20 +160,6 @@ impl fmt::Debug for Target {
 #[error(transparent)]
 pub struct TargetError(#[from] Problem);
 
-impl TargetError {
-    /// It would need TLS.
-    #[must_use]
-    pub fn needs_tls(&self) -> bool {
-        self.0 == Problem::Tls
-    }
-
-    /// It holds a user or a password.
-    #[must_use]
-    pub fn has_credentials(&self) -> bool {
-        self.0 == Problem::Credentials
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum Problem {
     #[error("a URL begins with http://, such as http://orders:8790/health")]

@@ -99,6 +99,18 @@ impl Asked {
         self.0.lock().unwrap().at.len()
     }
 
+    /// Waits until it was asked that often.
+    pub(crate) async fn reaches(&self, count: usize) {
+        let wait = async {
+            while self.count() < count {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(crate::running::PATIENCE, wait)
+            .await
+            .expect("the target is asked");
+    }
+
     /// When.
     pub(crate) fn times(&self) -> Vec<Instant> {
         self.0.lock().unwrap().at.clone()

@@ -113,7 +113,7 @@ async fn bad_neighbours_do_not_make_a_good_one_late() {
     let config = configuration(Pace::millis(400, 350), &addresses(&zoo));
     let running = Running::start(config);
     let (_, _, good) = &zoo[0];
-    wait_for_questions(good, 10).await;
+    good.reaches(10).await;
     for pair in good.times()[..10].windows(2) {
         let gap = pair[1] - pair[0];
         assert!(gap < interval * 2, "a round was missed: {gap:?}");
@@ -147,7 +147,7 @@ async fn a_target_is_asked_over_one_connection_and_not_from_a_cache() {
     let fleet = Fleet::new();
     let (address, asked) = fleet.start(Manner::healthy("cart"));
     let running = Running::start(configuration(Pace::millis(100, 50), &[("cart", address)]));
-    wait_for_questions(&asked, 10).await;
+    asked.reaches(10).await;
     assert_eq!(asked.connections(), 1);
     let head = asked.last_head().to_ascii_lowercase();
     assert!(head.starts_with("get /health http/1.1\r\n"), "{head}");
@@ -169,7 +169,7 @@ async fn it_is_alive_while_every_target_hangs() {
         .collect();
     let running = Running::start(configuration(Pace::millis(100, 60_000), &addresses));
     for (_, (_, asked)) in &targets {
-        wait_for_questions(asked, 1).await;
+        asked.reaches(1).await;
     }
     let answer = running.get("/livez").await;
     assert_eq!(
@@ -189,17 +189,6 @@ async fn it_is_ready_once_a_round_is_complete_though_nothing_answers() {
         .await;
     assert_eq!(running.get("/readyz").await.status, 200);
     running.stop().await;
-}
-
-async fn wait_for_questions(asked: &Asked, count: usize) {
-    let wait = async {
-        while asked.count() < count {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(crate::running::PATIENCE, wait)
-        .await
-        .expect("the target is asked");
 }
 
 #[tokio::test]

@@ -18,9 +18,7 @@ async fn stop_is_heard_in_the_middle_of_a_poll_and_leaves_no_task() {
         Pace::millis(100, 60_000),
         &[("hung", address)],
     ));
-    while asked.count() == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    asked.reaches(1).await;
     let address = running.address;
     let (summary, took) = running.stop().await;
     assert!(took < Duration::from_secs(1), "stopping took {took:?}");
