@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::diagnosis::{CauseState, Diagnosis, Impact, ImpactEffect, RootCause};
 use crate::incident::{
@@ -21,6 +22,9 @@ const MAX_SIGHTINGS: usize = 150;
 
 /// Causes kept of one incident: the first and the newest.
 pub const MAX_CAUSES: usize = 50;
+
+/// The onset of one failure, computed from the ages of two reports, differs by what the reports took to arrive.
+const SAME_ONSET: Duration = Duration::from_secs(2);
 
 /// How a cause stands that the diagnosis does not name any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -374,10 +378,10 @@ fn take_over(incident: &mut Incident, cause: &RootCause, diagnosis: &Diagnosis, 
     for fact in &cause.evidence {
         let text = format!("{} sees {}: {}", fact.observer, fact.target, fact.why());
         let subject = fact.target.to_string();
-        let known = incident
-            .timeline
-            .iter()
-            .any(|line| line.at == fact.since && line.subject == subject && line.text == text);
+        let known = incident.timeline.iter().any(|line| {
+            let apart = (line.at - fact.since).max(fact.since - line.at);
+            apart < SAME_ONSET && line.subject == subject && line.text == text
+        });
         if !known && incident.timeline.len() < MAX_SIGHTINGS {
             note(
                 incident,

@@ -305,6 +305,7 @@ impl World {
                 Action::RecordIncident(IncidentEvent::Revised(_) | IncidentEvent::Resolved(_)) => {}
                 Action::Publish(snapshot) => {
                     self.nothing_changed_unrecorded(&snapshot);
+                    nothing_is_told_twice(&snapshot);
                     self.snapshot = snapshot;
                 }
             }
@@ -372,7 +373,9 @@ impl World {
                 component.raw_status = check.damping.raw_status();
                 component.pending = check.damping.pending();
                 component.checked_at = check.checked_at;
-                component.since = check.since;
+                // Computed from an age, it moves a little from report to report.
+                let late = Duration::from_millis(check.seq * 7 % 25);
+                component.since = check.since.map(|since| since + late);
                 component.seq = Some(check.seq);
                 component.error_category = check.category;
                 component
@@ -461,6 +464,19 @@ impl World {
             "{text}\n{diagnosis:#?}\n{:#?}",
             snapshot.open_incidents
         );
+    }
+}
+
+/// One onset is one line of an incident's timeline, however often it is reported.
+fn nothing_is_told_twice(snapshot: &Snapshot) {
+    for incident in &snapshot.open_incidents {
+        for (at, line) in incident.timeline.iter().enumerate() {
+            let again = incident.timeline[at + 1..].iter().find(|other| {
+                (&other.subject, &other.text) == (&line.subject, &line.text)
+                    && other.at - line.at < Duration::from_secs(1)
+            });
+            assert_eq!(again, None, "told twice in {}", incident.id);
+        }
     }
 }
 
