@@ -82,8 +82,8 @@ pub struct Incident {
     pub id: IncidentId,
     /// What it is about now.
     pub cause: IncidentCause,
-    /// How bad the cause is.
-    pub state: CauseState,
+    /// How bad the cause is; `None` for an entry point that is not seen, of which nothing is known.
+    pub state: Option<CauseState>,
     /// How sure the diagnosis is, between 0 and 1.
     pub confidence: f64,
     /// One sentence.

@@ -39,7 +39,7 @@ pub(crate) fn incident(number: u64) -> Incident {
     Incident {
         id: IncidentId(number),
         cause: IncidentCause::Fault(CauseId::Node(name("orders-db"))),
-        state: CauseState::Down,
+        state: Some(CauseState::Down),
         confidence: 0.97,
         title: "orders-db refuses connections".into(),
         pages: true,

@@ -412,7 +412,7 @@ fn edge_cause() -> CauseId {
 fn diagnosis() -> Diagnosis {
     let cause = RootCause {
         id: CauseId::Node(name("orders-db")),
-        state: CauseState::Down,
+        state: Some(CauseState::Down),
         confidence: 0.97,
         since: ago(20_500),
         summary: "orders-db refuses connections".into(),
@@ -465,7 +465,7 @@ pub(crate) fn incident() -> Incident {
     Incident {
         id: IncidentId(2),
         cause: cause.clone(),
-        state: CauseState::Down,
+        state: Some(CauseState::Down),
         confidence: 0.97,
         title: "orders-db refuses connections".into(),
         pages: true,

@@ -69,11 +69,10 @@ fn about(incident: &Incident) -> String {
         "pages nobody"
     };
     [
-        format!(
-            "{} ({})",
-            words::cause(&incident.cause),
-            incident.cause_state
-        ),
+        match &incident.cause_state {
+            Some(state) => format!("{} ({state})", words::cause(&incident.cause)),
+            None => words::cause(&incident.cause),
+        },
         owner.map_or("no owner declared".to_owned(), |owner| {
             format!("owner {owner}")
         }),
@@ -134,7 +133,7 @@ mod tests {
         let page = super::page(&incidents.resolved[0], incidents.generated_at);
         insta::assert_snapshot!(page.render(false), @"
         inc-1  cannot see front
-          cause      unseen front (down) · no owner declared · pages
+          cause      unseen front · no owner declared · pages
           lasted     2026-11-29 22:00:00 to 2026-11-29 22:14:05 UTC (14 min) · more than 99 % sure
           resolved   front answers again
           why        front is an entry point and was not seen for 2 min

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnosis::{CauseId, Check};
 use crate::engine::evidence::Gathered;
 use crate::engine::seen::Seen;
-use crate::incident::{About, Context, IncidentCause, Standing};
+use crate::incident::{About, Context, Incident, IncidentCause, Standing};
 use crate::map::{Map, NodeIndex};
 use crate::moment::Moment;
 use crate::name::InstanceId;
@@ -60,23 +60,32 @@ impl Known<'_> {
         }
     }
 
-    fn node(&self, node: NodeIndex, after: Moment) -> Standing {
+    /// What callers saw failing only callers can clear: the service's own report was green all along.
+    fn node(&self, node: NodeIndex, incident: &Incident, after: Moment) -> Standing {
         let name = self.map.name(node);
         let by_callers = self.checks(after, |check| self.map.edge(check.edge).callee == node);
         let by_itself = self.own_word(after, |id| &id.service == name);
+        let itself = format!("{name}#");
+        let blamed_by_callers = incident
+            .evidence
+            .iter()
+            .any(|fact| &fact.target == name && !fact.observer.starts_with(&itself));
         match (by_callers, by_itself) {
             (Standing::Failing, _) | (_, Standing::Failing) => Standing::Failing,
-            (Standing::Good, _) | (_, Standing::Good) => Standing::Good,
-            (Standing::NoEvidence, Standing::NoEvidence) => Standing::NoEvidence,
+            (Standing::Good, _) => Standing::Good,
+            (Standing::NoEvidence, Standing::Good) if !blamed_by_callers => Standing::Good,
+            (Standing::NoEvidence, Standing::Good | Standing::NoEvidence) => Standing::NoEvidence,
         }
     }
 
-    fn fault(&self, id: &CauseId, after: Moment) -> Standing {
+    fn fault(&self, id: &CauseId, incident: &Incident, after: Moment) -> Standing {
         match id {
             CauseId::Node(name) => self
                 .map
                 .find(name.as_str())
-                .map_or(Standing::NoEvidence, |node| self.node(node, after)),
+                .map_or(Standing::NoEvidence, |node| {
+                    self.node(node, incident, after)
+                }),
             CauseId::Instance(instance) => self.own_word(after, |id| id == instance),
             CauseId::Edge { from, to } => self.checks(after, |check| {
                 &check.observer.service == from
@@ -90,9 +99,9 @@ impl Known<'_> {
 }
 
 impl Context for Known<'_> {
-    fn standing(&self, cause: &IncidentCause, after: Moment) -> Standing {
-        match cause {
-            IncidentCause::Fault(id) => self.fault(id, after),
+    fn standing(&self, incident: &Incident, after: Moment) -> Standing {
+        match &incident.cause {
+            IncidentCause::Fault(id) => self.fault(id, incident, after),
             IncidentCause::Unseen(name) => {
                 let seen = self.instances.iter().any(|(id, seen)| {
                     &id.service == name && seen.evidence_at().is_some_and(|at| at > after)

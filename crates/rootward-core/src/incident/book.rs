@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diagnosis::{CauseState, Diagnosis, Impact, ImpactEffect, RootCause};
+use crate::diagnosis::{Diagnosis, Impact, ImpactEffect, RootCause};
 use crate::incident::{
     CausePeriod, Incident, IncidentCause, IncidentEvent, IncidentId, TimelineEntry,
 };
@@ -57,8 +57,8 @@ pub struct UnseenFront {
 
 /// What the book asks of whoever knows the evidence and the map.
 pub trait Context {
-    /// How a cause stands that is no longer named; only evidence newer than `after` counts as good.
-    fn standing(&self, cause: &IncidentCause, after: Moment) -> Standing;
+    /// How the cause of an incident stands that is no longer named; only evidence newer than `after` counts as good.
+    fn standing(&self, incident: &Incident, after: Moment) -> Standing;
 
     /// What the map says about its subject.
     fn about(&self, cause: &IncidentCause) -> About;
@@ -208,7 +208,7 @@ impl IncidentBook {
                 until: None,
             }],
             cause,
-            state: CauseState::Down,
+            state: None,
             confidence: 1.0,
             title,
             pages: false,
@@ -292,7 +292,7 @@ impl IncidentBook {
                 .root_causes
                 .iter()
                 .find(|cause| explains(cause, &impacts(diagnosis, cause), incident));
-            match (context.standing(&incident.cause, last_bad), explained_by) {
+            match (context.standing(incident, last_bad), explained_by) {
                 (Standing::Good, _) => done.push((*id, "fresh evidence is good again".to_owned())),
                 (Standing::Failing, Some(cause)) => {
                     done.push((*id, format!("explained by {}", cause.id)));
@@ -393,7 +393,7 @@ fn take_over(incident: &mut Incident, cause: &RootCause, diagnosis: &Diagnosis, 
             );
         }
     }
-    incident.state = cause.state;
+    incident.state = Some(cause.state);
     incident.confidence = cause.confidence;
     incident.title.clone_from(&cause.summary);
     incident.owner = about.owner;

@@ -2,7 +2,7 @@
 
 use rootward_core::diagnosis::{CauseId, CauseState, Diagnosis, Fact, RootCause};
 use rootward_core::incident::{
-    About, Context, IncidentBook, IncidentCause, MAX_CAUSES, MAX_TIMELINE, Standing,
+    About, Context, Incident, IncidentBook, IncidentCause, MAX_CAUSES, MAX_TIMELINE, Standing,
 };
 use rootward_core::{CheckStatus, ErrorCategory, Moment};
 
@@ -12,7 +12,7 @@ use crate::world::name;
 struct Knows(Standing);
 
 impl Context for Knows {
-    fn standing(&self, _: &IncidentCause, _: Moment) -> Standing {
+    fn standing(&self, _: &Incident, _: Moment) -> Standing {
         self.0
     }
 

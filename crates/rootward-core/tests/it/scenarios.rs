@@ -198,6 +198,28 @@ fn recovery_that_nobody_sees_is_not_recovery() {
 }
 
 #[test]
+fn a_service_that_its_callers_missed_is_not_cleared_by_its_own_green_report() {
+    play(
+        "
+        service front -> pay
+        service back -> pay
+        service pay
+        at 40 fail pay connection_refused
+        expect 70 root node:pay
+        expect 70 status pay healthy
+        at 80 cut front
+        at 80 cut back
+        expect 130 root -
+        expect 130 incidents 1
+        at 200 heal pay
+        at 200 heal front
+        at 200 heal back
+        expect 240 incidents 0
+        expect 240 opened 1",
+    );
+}
+
+#[test]
 fn a_cycle_with_one_sick_member_names_the_member() {
     play(
         "

@@ -85,7 +85,7 @@ impl View<'_> {
             title: incident.title.clone(),
             cause: incident.cause.to_string(),
             kind: word(incident.cause.kind()),
-            cause_state: word(incident.state.as_str()),
+            cause_state: incident.state.map(|state| word(state.as_str())),
             confidence: incident.confidence,
             pages: incident.pages,
             owner: incident.owner.clone(),

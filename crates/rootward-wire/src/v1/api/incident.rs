@@ -32,8 +32,9 @@ pub struct Incident {
     pub cause: String,
     /// The part of `cause` before the colon.
     pub kind: Word<CauseKind>,
-    /// How bad the cause is.
-    pub cause_state: Word<CauseState>,
+    /// How bad the cause is; absent for an entry point that is not seen, of which nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause_state: Option<Word<CauseState>>,
     /// How sure the diagnosis is, between 0 and 1.
     pub confidence: f64,
     /// Whether a person would be called.
