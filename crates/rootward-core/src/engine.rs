@@ -22,6 +22,7 @@ use crate::status::{ErrorCategory, ServiceStatus};
 
 mod epochs;
 mod evidence;
+mod reading;
 mod seen;
 mod standing;
 mod view;

@@ -3,6 +3,8 @@
 //! `rootward-wire` makes it from bytes. The times were computed from ages at the moment of arrival, so a wrong clock
 //! at the other end does not matter.
 
+use std::time::Duration;
+
 use crate::moment::Moment;
 use crate::name::Name;
 use crate::status::{CheckStatus, Criticality, Depth, ErrorCategory, InstanceStatus, Scope};
@@ -65,6 +67,8 @@ pub struct Component {
     pub since: Option<Moment>,
     /// How many times the check has completed: the same check, reported again, counts once.
     pub seq: Option<u64>,
+    /// From which age its result counts for nothing, if the report says how often the check runs.
+    pub stale_after: Option<Duration>,
     /// Whether this component takes the instance out of rotation when it is down.
     pub gates_readiness: bool,
     /// Who answers for it.
@@ -91,6 +95,7 @@ impl Component {
             checked_at: None,
             since: None,
             seq: None,
+            stale_after: None,
             gates_readiness: false,
             owner: None,
         }

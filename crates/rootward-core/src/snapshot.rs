@@ -223,6 +223,8 @@ pub enum FindingKind {
     CriticalityDiffers,
     /// An address answers in another service's name.
     IdentityDiffers,
+    /// A report calls its instance better than its own components say.
+    StatusContradicted,
 }
 
 impl FindingKind {
@@ -234,6 +236,7 @@ impl FindingKind {
             Self::UncheckedDependency => "unchecked_dependency",
             Self::CriticalityDiffers => "criticality_differs",
             Self::IdentityDiffers => "identity_differs",
+            Self::StatusContradicted => "status_contradicted",
         }
     }
 }

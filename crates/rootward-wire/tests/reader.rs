@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use rootward_core::Moment;
 use rootward_wire::limits::{MAX_COMPONENTS, MAX_REPORT_BYTES};
@@ -152,6 +153,7 @@ Report {
             ),
             since: None,
             seq: None,
+            stale_after: None,
             gates_readiness: false,
             owner: None,
         },
@@ -175,6 +177,7 @@ Report {
             ),
             since: None,
             seq: None,
+            stale_after: None,
             gates_readiness: false,
             owner: None,
         },
@@ -311,4 +314,21 @@ the body is not JSON: it stops making sense at line 1, column 128
             .unwrap_err()
             .is_too_large()
     );
+}
+
+#[test]
+fn a_report_that_says_how_often_it_checks_says_when_its_results_are_too_old() {
+    let at = |interval: &str| {
+        let report = format!(
+            r#"{{"contract":"rootward/1","service":"cart","instance":"cart-1","status":"healthy","components":[
+                {{"name":"carts-db","status":"up","criticality":"hard","age_ms":5{interval}}}]}}"#
+        );
+        read(report.as_bytes(), NOW).unwrap().components[0].stale_after
+    };
+    assert_eq!(at(""), None);
+    assert_eq!(
+        at(r#","interval_ms":10000,"timeout_ms":500"#),
+        Some(Duration::from_millis(20_500))
+    );
+    assert_eq!(at(r#","interval_ms":10000"#), Some(Duration::from_secs(20)));
 }

@@ -16,6 +16,9 @@ use crate::status::{CheckStatus, Criticality, ErrorCategory, InstanceStatus, Sco
 /// Findings kept; a report with thousands of unknown components must not fill the screen.
 const MAX_FINDINGS: usize = 500;
 
+/// Two ages of one result, read at two moments, differ by rounding and by what the reports took to arrive.
+const SAME_RESULT: Duration = Duration::from_millis(500);
+
 /// Everything that a diagnosis and the views are made from.
 #[derive(Debug)]
 pub(super) struct Gathered {
@@ -81,6 +84,16 @@ impl Gathered {
                 }
                 let fresh = judged.report.is_some();
                 gathered.component(id, seen, component, edge, fresh);
+            }
+            if let (Some(claimed), Some(report)) = (seen.claimed, judged.report) {
+                gathered.find(
+                    FindingKind::StatusContradicted,
+                    &id.service,
+                    format!(
+                        "{id} calls itself {claimed}, but by its own components it is {}; the components count",
+                        report.status
+                    ),
+                );
             }
             if let Some(report) = judged.report {
                 gathered.unexplained_status(id, seen.service, report, now);
@@ -285,7 +298,10 @@ fn agreeing(component: &Component) -> u8 {
     if component.raw_status != component.status {
         return 1;
     }
-    component
-        .seq
-        .map_or(1, |seq| u8::try_from(seq.clamp(1, 3)).unwrap_or(3))
+    match (component.seq, component.since, component.checked_at) {
+        (Some(seq), _, _) => u8::try_from(seq.clamp(1, 3)).unwrap_or(3),
+        // Nobody counts. One result began the status, and one that came clearly later upholds it.
+        (None, Some(since), Some(checked_at)) if checked_at - since > SAME_RESULT => 2,
+        (None, _, _) => 1,
+    }
 }

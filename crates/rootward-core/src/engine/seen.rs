@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnosis::Sight;
+use crate::engine::reading::{self, Reading};
 use crate::engine::{Poll, PollOutcome, Target};
 use crate::map::{Map, NodeIndex};
 use crate::moment::Moment;
@@ -26,6 +27,8 @@ pub(super) struct Seen {
     pub(super) service: NodeIndex,
     /// The last report, kept also when it counts for nothing any more.
     pub(super) report: Option<Arc<Report>>,
+    /// What it said of the whole, if its own components do not bear that out.
+    pub(super) claimed: Option<InstanceStatus>,
     /// When it came.
     pub(super) report_at: Option<Moment>,
     pub(super) last_poll: Option<PollView>,
@@ -72,6 +75,7 @@ impl Seen {
             target,
             service,
             report: None,
+            claimed: None,
             report_at: None,
             last_poll: None,
             foreign: None,
@@ -114,7 +118,10 @@ impl Seen {
                 (self.silent_since, self.error_since) = (None, None);
                 self.evidence_at = Some(finished);
                 self.report_at = Some(finished);
-                self.report = Some(Arc::new(*report));
+                let Reading { report, claimed } =
+                    reading::read(*report, self.report.as_deref(), finished);
+                self.report = Some(Arc::new(report));
+                self.claimed = claimed;
                 (PollWord::Report, "answered with a report".to_owned())
             }
             PollOutcome::Report(report) => {

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rootward_core::{
-    CheckStatus, Component, Criticality, ErrorCategory, InstanceStatus, Moment, Name, Report, Scope,
+    CheckStatus, Component, Criticality, ErrorCategory, InstanceStatus, Moment, Name, Report,
+    Scope, stale_after,
 };
 
 use crate::error::Kind;
@@ -189,6 +190,13 @@ fn component(
         checked_at: at("age_ms", body.age_ms)?,
         since: at("since_age_ms", body.since_age_ms)?,
         seq: body.seq,
+        stale_after: body.interval_ms.map(|interval| {
+            let timeout = body.timeout_ms.unwrap_or(0);
+            stale_after(
+                Duration::from_millis(interval),
+                Duration::from_millis(timeout),
+            )
+        }),
         gates_readiness: body
             .gates_readiness
             .unwrap_or(scope == Scope::Local && criticality == Criticality::Hard),
