@@ -412,7 +412,7 @@ fn edge_cause() -> CauseId {
 fn diagnosis() -> Diagnosis {
     let cause = RootCause {
         id: CauseId::Node(name("orders-db")),
-        state: Some(CauseState::Down),
+        state: CauseState::Down,
         confidence: 0.97,
         since: ago(20_500),
         summary: "orders-db refuses connections".into(),
