@@ -63,6 +63,18 @@ pub(crate) fn run(rounds: usize) -> io::Result<String> {
         let ours = runtime.block_on(measure(subject.address, SUBJECT_THREAD))?;
         pairs.push((bare, ours));
     }
+    let size_at_the_end = runtime.block_on(async {
+        Connection::open(subject.address, "/health")
+            .await?
+            .ask()
+            .await
+    })?;
+    // Ages gain a digit or two; anything more would mean that the two sides did not send the same.
+    if size_at_the_end.abs_diff(size) > size / 50 {
+        let text =
+            format!("the answer changed during the run: {size} bytes, then {size_at_the_end}");
+        return Err(io::Error::other(text));
+    }
     Ok(table(&pairs, size))
 }
 

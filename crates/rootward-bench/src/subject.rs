@@ -60,7 +60,11 @@ impl Subject {
                 let check = Check::new(format!("dependency-{n}"), || async {
                     std::future::pending::<Result<(), rootward::Failure>>().await
                 });
-                builder = builder.check(check.hard().timeout(Duration::from_millis(200)));
+                // An hour: the answer must not change when the evidence turns stale in the middle of the run.
+                let check = check
+                    .interval(Duration::from_secs(3_600))
+                    .timeout(Duration::from_millis(200));
+                builder = builder.check(check.hard());
             }
             let health = builder.start().map_err(io::Error::other)?;
             tokio::time::sleep(Duration::from_millis(500)).await;

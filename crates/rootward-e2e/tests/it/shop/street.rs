@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -54,6 +55,8 @@ pub(crate) struct Street<'a> {
     killed: Arc<Mutex<BTreeSet<&'static str>>>,
     /// Probe answers that should not have been.
     failures: Arc<Mutex<Vec<String>>>,
+    /// Probe answers that were as they should be.
+    good_answers: Arc<AtomicUsize>,
 }
 
 impl<'a> Street<'a> {
@@ -104,6 +107,7 @@ impl<'a> Street<'a> {
             report_watchers: JoinSet::new(),
             killed: Arc::default(),
             failures: Arc::default(),
+            good_answers: Arc::default(),
         })
     }
 
@@ -119,7 +123,7 @@ impl<'a> Street<'a> {
         }
     }
 
-    /// Starts it again. Its probes count again when the aggregator has seen it.
+    /// Starts it again. Its probes are not watched any more: it takes a moment until it answers.
     pub(crate) fn start(&mut self, service: &'static str) -> Result<(), Error> {
         self.services
             .insert(service, start(self.run, service, &self.variables)?);
@@ -145,6 +149,7 @@ impl<'a> Street<'a> {
         let mut watchers = JoinSet::new();
         for (service, port) in self.ports.clone() {
             let (killed, failures) = (Arc::clone(&self.killed), Arc::clone(&self.failures));
+            let good_answers = Arc::clone(&self.good_answers);
             watchers.spawn(async move {
                 loop {
                     for path in paths {
@@ -156,7 +161,10 @@ impl<'a> Street<'a> {
                                 .contains(service)
                         };
                         let what = match answer {
-                            Ok((200, _)) => continue,
+                            Ok((200, _)) => {
+                                good_answers.fetch_add(1, Ordering::Relaxed);
+                                continue;
+                            }
                             Ok((status, body)) => {
                                 format!("{service}{path} answered {status}: {body}")
                             }
@@ -179,6 +187,12 @@ impl<'a> Street<'a> {
     pub(crate) fn assert_probes_never_failed(&self) {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(failures.is_empty(), "{failures:#?}");
+        // Each phase lasts for seconds and each service is asked ten times in one: far more than this.
+        let good = self.good_answers.load(Ordering::Relaxed);
+        assert!(
+            good >= 10 * SERVICES.len(),
+            "the probes were hardly watched: {good} answers"
+        );
     }
 
     /// Waits until what the aggregator says is as wanted.
