@@ -107,6 +107,9 @@ const JUDGE_AFTER_EVIDENCE: Duration = Duration::from_millis(200);
 /// The longest time between two judgements: ages and deadlines pass also when nothing comes in.
 const JUDGE_ANYWAY: Duration = Duration::from_secs(1);
 
+/// Judgements later than this were late because nobody called: the process was stopped, or the machine slept.
+const PAUSED: Duration = Duration::from_secs(5);
+
 /// Decides what is polled, recorded and published.
 ///
 /// ```
@@ -148,6 +151,8 @@ pub struct Engine {
     book: IncidentBook,
     statuses: BTreeMap<Subject, Standing>,
     judged_at: Moment,
+    /// When the aggregator last came back from a pause of its own. Nobody's silence is counted from before.
+    resumed_at: Option<Moment>,
     fresh_evidence: bool,
     actions: VecDeque<Action>,
     snapshot: Arc<Snapshot>,
@@ -201,6 +206,7 @@ impl Engine {
             book: IncidentBook::default(),
             statuses: BTreeMap::new(),
             judged_at: now,
+            resumed_at: None,
             fresh_evidence: false,
             actions: VecDeque::new(),
             snapshot: Arc::new(empty),
@@ -211,6 +217,7 @@ impl Engine {
 
     /// Takes the outcome of a poll that an [`Action::Poll`] asked for.
     pub fn handle_poll(&mut self, poll: Poll) {
+        self.notice_pause(poll.finished);
         let Some(seen) = self.instances.get_mut(&poll.instance) else {
             return;
         };
@@ -226,6 +233,7 @@ impl Engine {
 
     /// Lets time pass: releases due polls, and judges when there is something to judge.
     pub fn handle_timeout(&mut self, now: Moment) {
+        self.notice_pause(now);
         for id in self.schedule.take_due(now) {
             self.epochs.started(now);
             self.actions.push_back(Action::Poll(id));
@@ -262,6 +270,21 @@ impl Engine {
             JUDGE_ANYWAY
         };
         self.judged_at + wait
+    }
+
+    /// Time in which we did not run says nothing about anybody else.
+    fn notice_pause(&mut self, now: Moment) {
+        let expected = self
+            .resumed_at
+            .map_or(self.judged_at, |at| at.max(self.judged_at))
+            + JUDGE_ANYWAY;
+        let pause = now - expected;
+        if pause > PAUSED {
+            self.resumed_at = Some(now);
+            for seen in self.instances.values_mut() {
+                seen.not_watched(pause);
+            }
+        }
     }
 
     /// Makes one consistent picture of everything as of `now`.
@@ -368,7 +391,8 @@ impl Engine {
                 .is_some_and(|node| self.map.is_entry_point(node));
             // Never seen at all counts from the start.
             let since = service.since.unwrap_or(self.epochs.origin());
-            let too_long = now - since >= self.settings.page_unknown_after;
+            let watched_since = self.resumed_at.map_or(since, |at| at.max(since));
+            let too_long = now - watched_since >= self.settings.page_unknown_after;
             if entry && service.status == ServiceStatus::Unknown && too_long {
                 fronts.push(UnseenFront {
                     service: service.name.clone(),

@@ -45,6 +45,8 @@ pub(super) struct Seen {
     evidence_at: Option<Moment>,
     /// When the present run of error statuses began.
     error_since: Option<Moment>,
+    /// How long the aggregator itself did not run since the last evidence.
+    not_watched: Duration,
 }
 
 /// What the polls so far have settled.
@@ -85,7 +87,13 @@ impl Seen {
             silent_since: None,
             evidence_at: None,
             error_since: None,
+            not_watched: Duration::ZERO,
         }
+    }
+
+    /// The aggregator itself did not run for so long.
+    pub(super) fn not_watched(&mut self, pause: Duration) {
+        self.not_watched += pause;
     }
 
     /// When the last evidence came.
@@ -117,6 +125,7 @@ impl Seen {
                 (self.silent_run, self.error_run) = (0, 0);
                 (self.silent_since, self.error_since) = (None, None);
                 self.evidence_at = Some(finished);
+                self.not_watched = Duration::ZERO;
                 self.report_at = Some(finished);
                 let Reading { report, claimed } =
                     reading::read(*report, self.report.as_deref(), finished);
@@ -138,6 +147,7 @@ impl Seen {
                 self.error_run = self.error_run.saturating_add(1);
                 self.error_since.get_or_insert(finished);
                 self.evidence_at = Some(finished);
+                self.not_watched = Duration::ZERO;
                 let first = match self.standing {
                     Standing::NeverPolled | Standing::Silent | Standing::Errors(_) => true,
                     Standing::Reports => false,
@@ -214,6 +224,11 @@ impl Seen {
             .as_ref()
             .map_or("not polled yet", |poll| poll.text.as_str());
         match self.evidence_at {
+            Some(at) if self.not_watched > Duration::ZERO => format!(
+                "nothing usable for {}, of which the aggregator itself did not run for {} (last poll: {how})",
+                seconds(now - at),
+                seconds(self.not_watched)
+            ),
             Some(at) => format!("nothing usable for {} ({how})", seconds(now - at)),
             None => format!("never seen ({how})"),
         }

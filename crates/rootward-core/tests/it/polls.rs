@@ -548,3 +548,39 @@ fn a_report_that_tells_neither_beginnings_nor_counts_gets_its_dependency_named_o
         .filter(|line| line.text.contains("sees carts-db"));
     assert_eq!(sightings.count(), 1);
 }
+
+#[test]
+fn kf_064_a_pause_of_the_aggregator_is_not_blamed_on_what_it_watches() {
+    let mut bench = Bench::new(Vec::new());
+    bench.poll(healthy());
+    for _ in 0..9 {
+        bench.poll(silence());
+    }
+    // Nobody calls cart, and it has been silent for 90 s: two minutes would be an incident.
+    assert_eq!(bench.service().status, ServiceStatus::Unknown);
+    bench.pass(Duration::from_secs(300));
+    assert!(bench.engine.snapshot().open_incidents.is_empty());
+    let reason = bench.service().reason;
+    assert!(
+        reason.contains("of which the aggregator itself did not run for"),
+        "{reason}"
+    );
+    // The silence that is seen after the pause counts as ever.
+    for _ in 0..125 {
+        bench.pass(Duration::from_secs(1));
+    }
+    assert_eq!(bench.engine.snapshot().open_incidents.len(), 1);
+}
+
+#[test]
+fn a_healthy_service_after_a_pause_of_the_aggregator_says_whose_silence_it_was() {
+    let mut bench = Bench::new(Vec::new());
+    bench.poll(healthy());
+    bench.pass(Duration::from_secs(30));
+    let cart = bench.service();
+    assert_eq!(cart.status, ServiceStatus::Unknown);
+    assert_eq!(
+        cart.reason,
+        "nothing usable for 30 s, of which the aggregator itself did not run for 29 s (last poll: answered with a report)"
+    );
+}
