@@ -26,10 +26,9 @@ pub const MAX_NODES: usize = 1_000_000;
 /// Reads one document. `None` if there is nothing to go on with; then the log says why.
 pub(crate) fn parse(text: &str, file: usize, log: &mut Log) -> Option<Node> {
     if text.len() > MAX_TEXT_BYTES {
-        let message = format!(
-            "the file has {} bytes; at most {MAX_TEXT_BYTES} are read",
-            text.len()
-        );
+        // Whoever read it may have stopped at the first byte too many, so its length is not known.
+        let message =
+            format!("the file has more than {MAX_TEXT_BYTES} bytes, and no more are read");
         let help = "split it, or look whether it is the right file";
         log.problem(&top(file, Position::START), Fault::new(message, help));
         return None;
