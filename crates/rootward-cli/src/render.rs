@@ -84,18 +84,18 @@ fn elapsed(then: Time, now: Time) -> String {
     words::duration(u64::try_from(millis).unwrap_or(0))
 }
 
-/// `2 s ago`, or that there is nothing yet.
+/// `2 s ago`; without an age there is no fresh evidence, whether there was some before or not.
 fn age(age_ms: Option<u64>) -> String {
     age_ms.map_or_else(
-        || "never seen".to_owned(),
+        || "not seen".to_owned(),
         |age| format!("{} ago", words::duration(age)),
     )
 }
 
-/// `seen 2 s ago`, or `never seen`.
+/// `seen 2 s ago`, or `not seen`.
 fn seen(age_ms: Option<u64>) -> String {
     age_ms.map_or_else(
-        || "never seen".to_owned(),
+        || "not seen".to_owned(),
         |age| format!("seen {} ago", words::duration(age)),
     )
 }

@@ -175,16 +175,7 @@ fn components(all: &[Component]) -> Vec<Line> {
         .iter()
         .filter(|component| component.status != CheckStatus::Up.into())
     {
-        let category = component
-            .error_category
-            .as_ref()
-            .map(|category| category.as_str());
-        let mut why = component
-            .error
-            .as_deref()
-            .or(category)
-            .unwrap_or("no reason given")
-            .to_owned();
+        let mut why = component_reason(component);
         if component.pending.is_some() {
             why.push_str(&format!(
                 "; pending: the newest result is {}",
@@ -202,6 +193,24 @@ fn components(all: &[Component]) -> Vec<Line> {
         );
     }
     table.lines("      ")
+}
+
+fn component_reason(component: &Component) -> String {
+    if let Some(error) = &component.error {
+        return error.clone();
+    }
+    if let Some(category) = &component.error_category {
+        return category
+            .known()
+            .map_or(category.as_str(), |category| category.phrase())
+            .to_owned();
+    }
+    let unknown = component.status == CheckStatus::Unknown.into();
+    match component.age_ms {
+        Some(_) if unknown => "too old to count".to_owned(),
+        None if unknown => "no result yet".to_owned(),
+        Some(_) | None => "no reason given".to_owned(),
+    }
 }
 
 /// Whether a cause is about this service or one of its instances.
@@ -279,6 +288,7 @@ mod tests {
         Instances (at least 1 must serve)
           unknown  payments#0  9 s ago  no answer for 9 s (timed out after 500 ms); last known healthy; last
                                         poll <1 s ago: timed out after 500 ms while waiting for the answer
+              unknown  payments-db  hard  9 s ago  too old to count
 
         Depends on
           unknown  payments-db  hard  no instance of the caller has a fresh check of it

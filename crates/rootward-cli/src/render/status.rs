@@ -411,16 +411,16 @@ mod tests {
         demo · no round is complete yet, one every 10 s
 
         Services (6)
-          unknown  cart      never seen  not polled yet
-          unknown  checkout  never seen  not polled yet
-          unknown  front     never seen  not polled yet
-          unknown  mail      never seen  not polled yet
-          unknown  orders    never seen  not polled yet
-          unknown  payments  never seen  not polled yet
+          unknown  cart      not seen  not polled yet
+          unknown  checkout  not seen  not polled yet
+          unknown  front     not seen  not polled yet
+          unknown  mail      not seen  not polled yet
+          unknown  orders    not seen  not polled yet
+          unknown  payments  not seen  not polled yet
 
         Resources (2)
-          unknown  cache      never seen  no caller has reported it yet
-          unknown  orders-db  never seen  no caller has reported it yet
+          unknown  cache      not seen  no caller has reported it yet
+          unknown  orders-db  not seen  no caller has reported it yet
         ");
         assert!(!super::is_well(&fixture::overview("nothing")));
     }
