@@ -1,10 +1,11 @@
 //! `GET /api/v1/diagnosis`: which faults explain what was seen, and what speaks for and against them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use rootward_core::diagnosis::{RootCause, Unseen};
+use rootward_core::diagnosis::{Fact, RootCause, Unseen};
 use rootward_wire::Word;
 use rootward_wire::v1::api;
 
@@ -27,7 +28,9 @@ impl View<'_> {
     fn diagnosis(self) -> api::Diagnosis {
         let diagnosis = &self.snapshot.diagnosis;
         let causes = |causes: &[RootCause]| causes.iter().map(|c| self.cause(c)).collect();
-        let unexplained = diagnosis.unexplained.iter().take(MAX_UNEXPLAINED);
+        let unexplained = by_turns(&diagnosis.unexplained)
+            .into_iter()
+            .take(MAX_UNEXPLAINED);
         let ranked = diagnosis.rank.iter().take(MAX_RANK);
         api::Diagnosis {
             generated_at: self.now(),
@@ -72,5 +75,51 @@ impl View<'_> {
             last_known: known.and_then(|instance| instance.last_known.map(Word::from)),
             age_ms: known.and_then(|instance| instance.evidence_at.map(|at| self.age_ms(at))),
         }
+    }
+}
+
+/// The first fact of each observer, then the second of each: one report with a thousand failing checks crowds nobody out.
+fn by_turns(facts: &[Fact]) -> Vec<&Fact> {
+    let mut turns: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut order: Vec<(usize, &Fact)> = facts
+        .iter()
+        .map(|fact| {
+            let turn = turns.entry(&fact.observer).or_default();
+            *turn += 1;
+            (*turn, fact)
+        })
+        .collect();
+    order.sort_by_key(|(turn, _)| *turn);
+    order.into_iter().map(|(_, fact)| fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rootward_core::{CheckStatus, Moment, Name};
+
+    use super::*;
+
+    #[test]
+    fn one_service_with_a_thousand_failing_checks_does_not_hide_the_failing_check_of_another() {
+        let fact = |observer: &str, target: &str| Fact {
+            observer: observer.to_owned(),
+            target: Name::parse(target).unwrap(),
+            status: CheckStatus::Down,
+            category: None,
+            error: None,
+            at: Moment::ZERO,
+            since: Moment::ZERO,
+        };
+        let mut facts: Vec<Fact> = (0..MAX_UNEXPLAINED)
+            .map(|at| fact("loud#0", &format!("check-{at}")))
+            .collect();
+        facts.push(fact("quiet#0", "db"));
+        let listed = by_turns(&facts);
+        assert_eq!(listed.len(), facts.len());
+        let first: Vec<&str> = listed[..2]
+            .iter()
+            .map(|fact| fact.observer.as_str())
+            .collect();
+        assert_eq!(first, ["loud#0", "quiet#0"]);
     }
 }
