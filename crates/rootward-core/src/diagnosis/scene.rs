@@ -71,29 +71,31 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What the service's trouble may come from: callees that it sees failing itself; for a blind one, hard callees that
-    /// anybody sees failing.
+    /// What the service's trouble may come from: callees that it sees failing itself, soft ones only where no hard one
+    /// fails; for a service that nobody sees, hard callees that anybody sees failing.
     pub(super) fn find_explainers(&self, node: NodeIndex) -> BTreeSet<NodeIndex> {
         let map = self.input.map;
         if self.bad[node.0].is_empty() || !map.is_service(node) {
             return BTreeSet::new();
         }
         let blind = self.is_blind(node);
-        map.callees(node)
-            .iter()
-            .filter(|edge| {
-                let callee = map.edge(**edge).callee;
-                let bad = &self.bad[callee.0];
-                match (blind, self.input.labels[edge.0]) {
-                    (_, Criticality::Informational) | (true, Criticality::Soft) => false,
-                    (true, Criticality::Hard) => !bad.is_empty(),
-                    (false, Criticality::Hard | Criticality::Soft) => {
-                        bad.iter().any(|check| check.edge == **edge)
-                    }
-                }
-            })
-            .map(|edge| map.edge(*edge).callee)
-            .collect()
+        let failing = |wanted: Criticality| -> BTreeSet<NodeIndex> {
+            let edges = map.callees(node).iter();
+            edges
+                .filter(|edge| self.input.labels[edge.0] == wanted)
+                .filter(|edge| {
+                    let bad = &self.bad[map.edge(**edge).callee.0];
+                    bad.iter().any(|check| blind || check.edge == **edge)
+                })
+                .map(|edge| map.edge(*edge).callee)
+                .collect()
+        };
+        let hard = failing(Criticality::Hard);
+        if hard.is_empty() && !blind {
+            failing(Criticality::Soft)
+        } else {
+            hard
+        }
     }
 
     /// Whether deeper trouble of the target could make this check fail.
@@ -110,8 +112,17 @@ impl<'a> Scene<'a> {
         self.bad[node.0]
             .iter()
             .copied()
-            .filter(|check| !passes_on(check))
+            .filter(|check| !passes_on(check) && !self.lags(node, check))
             .collect()
+    }
+
+    /// Whether somebody who failed as well has seen the target recover since, and this observer has not decided yet: it
+    /// has not looked again, or has and only wants to be sure. Callers notice a recovery one after the other, and the
+    /// last of them are not cut off alone.
+    fn lags(&self, node: NodeIndex, check: &Check) -> bool {
+        let good = self.good[node.0].iter().map(|good| good.since);
+        let recovered = good.filter(|since| *since > check.since).max();
+        recovered.is_some_and(|since| check.is_undecided() || check.checked_at <= since)
     }
 
     /// Whether the check only repeats what was true before the target recovered: it is recovering itself, or it was

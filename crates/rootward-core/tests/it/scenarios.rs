@@ -155,6 +155,28 @@ fn a_full_disk_is_its_instances_own_fault() {
     );
 }
 
+/// Callers notice a recovery one after the other; the last ones seemed to be cut off alone.
+#[test]
+fn a_recovery_that_callers_notice_one_after_the_other_is_no_new_cause() {
+    for heal in 100..110 {
+        play(&format!(
+            "
+            service front -> checkout
+            service checkout -> orders
+            service orders x2 -> orders-db
+            service invoices -> orders-db
+            service shipping -> orders-db
+            service returns -> orders-db
+            resource orders-db
+            at 40 fail orders-db connection_refused
+            expect 90 causes node:orders-db
+            at {heal} heal orders-db
+            expect 150 incidents 0
+            expect 150 causes node:orders-db"
+        ));
+    }
+}
+
 #[test]
 fn two_independent_faults_are_two_incidents() {
     shop(
@@ -216,6 +238,24 @@ fn a_service_that_its_callers_missed_is_not_cleared_by_its_own_green_report() {
         at 200 heal back
         expect 240 incidents 0
         expect 240 opened 1",
+    );
+}
+
+#[test]
+fn a_soft_cache_is_not_blamed_for_what_a_hard_database_does_further_up() {
+    play(
+        "
+        service front -> orders
+        service orders -> db cache(soft)
+        service jobs -> db cache(soft)
+        resource db
+        resource cache
+        at 40 fail db auth
+        at 40 fail cache auth
+        expect 90 root node:db node:cache
+        expect 90 evidence node:cache jobs#0 orders#0
+        expect 90 evidence node:db front#0 jobs#0 orders#0
+        expect 90 impacted front jobs orders",
     );
 }
 

@@ -17,7 +17,9 @@
 //! expect 55 status checkout unhealthy
 //! expect 55 incidents 1                            open ones
 //! expect 55 opened 1                               ever opened
+//! expect 55 causes node:orders-db                  all that incidents were ever given
 //! expect 55 unknown cart#0
+//! expect 55 evidence node:orders-db orders#0       exactly these observers
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +89,8 @@ struct World {
     engine: Engine,
     running: Vec<(Moment, Poll)>,
     opened: Vec<String>,
+    /// Every cause that an incident was ever given.
+    causes: BTreeSet<String>,
     /// The last recorded status of each subject.
     recorded: BTreeMap<String, &'static str>,
     snapshot: Arc<Snapshot>,
@@ -156,6 +160,7 @@ impl World {
             engine,
             running: Vec::new(),
             opened: Vec::new(),
+            causes: BTreeSet::new(),
             recorded: BTreeMap::new(),
             snapshot,
         }
@@ -295,6 +300,7 @@ impl World {
                     );
                 }
                 Action::RecordIncident(IncidentEvent::Opened(incident)) => {
+                    self.causes.insert(incident.cause.to_string());
                     self.opened.push(format!(
                         "{} at {} s: {:?}",
                         incident.cause,
@@ -302,7 +308,10 @@ impl World {
                         incident.reasons
                     ));
                 }
-                Action::RecordIncident(IncidentEvent::Revised(_) | IncidentEvent::Resolved(_)) => {}
+                Action::RecordIncident(IncidentEvent::Revised(incident)) => {
+                    self.causes.insert(incident.cause.to_string());
+                }
+                Action::RecordIncident(IncidentEvent::Resolved(_)) => {}
                 Action::Publish(snapshot) => {
                     self.nothing_changed_unrecorded(&snapshot);
                     nothing_is_told_twice(&snapshot);
@@ -433,6 +442,24 @@ impl World {
                 .map(|unseen| unseen.instance.to_string())
                 .collect(),
             "incidents" => BTreeSet::from([snapshot.open_incidents.len().to_string()]),
+            "evidence" => {
+                let cause = diagnosis
+                    .root_causes
+                    .iter()
+                    .find(|cause| cause.id.to_string() == words[1]);
+                let found: BTreeSet<String> = cause
+                    .map(|cause| {
+                        cause
+                            .evidence
+                            .iter()
+                            .map(|fact| fact.observer.clone())
+                            .collect()
+                    })
+                    .unwrap_or_default();
+                let wanted: BTreeSet<String> = words[2..].iter().cloned().collect();
+                assert_eq!(found, wanted, "{text}\n{diagnosis:#?}");
+                return;
+            }
             "opened" => {
                 assert_eq!(
                     self.opened.len().to_string(),
@@ -442,6 +469,7 @@ impl World {
                 );
                 return;
             }
+            "causes" => self.causes.clone(),
             "paging" => snapshot
                 .open_incidents
                 .iter()
