@@ -14,14 +14,22 @@ pub(crate) fn cut(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// Cut to `max` bytes, with control characters (terminal escapes among them) replaced by spaces.
+/// Cut to `max` bytes, with control characters (terminal escapes among them) and characters that turn the direction of
+/// writing replaced by spaces.
 pub(crate) fn shown(text: &str, max: usize) -> Cow<'_, str> {
     let short = cut(text, max);
-    if short.contains(char::is_control) {
-        Cow::Owned(short.replace(char::is_control, " "))
+    if short.contains(misleads) {
+        Cow::Owned(short.replace(misleads, " "))
     } else {
         Cow::Borrowed(short)
     }
+}
+
+/// Whether a character can make a text look like another one: controls, and the explicit bidirectional formatting
+/// characters (Unicode Standard Annex #9, section 2).
+fn misleads(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A target without what must never be in one: user, password and query (JDBC writes passwords there).
@@ -50,6 +58,12 @@ mod tests {
     #[test]
     fn terminal_escapes_do_not_reach_a_terminal() {
         assert_eq!(shown("team\u{1b}[31m red\n", 256), "team [31m red ");
+    }
+
+    #[test]
+    fn a_text_cannot_turn_the_direction_of_writing() {
+        assert_eq!(shown("team\u{202e}nwod", 256), "team nwod");
+        assert_eq!(shown("zespół Łódź", 256), "zespół Łódź");
     }
 
     #[test]
