@@ -82,6 +82,28 @@ fn a_dead_database_is_named_and_everything_else_is_impacted() {
     assert_eq!(ended.err, "");
 }
 
+/// The command of the README, to its end: all stories one after the other.
+#[test]
+fn the_whole_tour_holds() {
+    let mut command = rootward(&["demo", "--exit", "--port", "0"]);
+    let ended = Running::start(&mut command).end(A_STORY).with(0);
+    let lines = [
+        "root cause  orders-db does not answer in time",
+        "it stays at one incident for 4 s more",
+        "the incident is resolved, and there was no other",
+        "ok      payments is unknown, not down",
+        "6/6 the way to payments is back",
+        "Every expectation held",
+    ];
+    for line in lines {
+        assert!(
+            ended.out.contains(line),
+            "{line:?} is missing:\n{}",
+            ended.out
+        );
+    }
+}
+
 #[test]
 fn a_service_that_only_the_aggregator_cannot_reach_is_unknown() {
     let mut command = rootward(&["demo", "--scenario", "cut", "--exit", "--port", "0"]);

@@ -71,9 +71,8 @@ impl Gathered {
             let Some(report) = &seen.report else { continue };
             reporting.insert(seen.service);
             for component in &report.components {
-                let edge = map
-                    .resolve(component.name.as_str(), component.target.as_deref())
-                    .and_then(|callee| map.edge_between(seen.service, callee));
+                let callee = map.resolve(component.name.as_str(), component.target.as_deref());
+                let edge = callee.and_then(|callee| map.edge_between(seen.service, callee));
                 if let (Some(edge), Scope::Shared) = (edge, component.scope) {
                     checked.insert(edge);
                     let label = &mut reported[edge.0];
@@ -83,7 +82,7 @@ impl Gathered {
                     }));
                 }
                 let fresh = judged.report.is_some();
-                gathered.component(id, seen, component, edge, fresh);
+                gathered.component(id, seen, component, callee, edge, fresh);
             }
             if let (Some(claimed), Some(report)) = (seen.claimed, judged.report) {
                 gathered.find(
@@ -137,6 +136,7 @@ impl Gathered {
         id: &InstanceId,
         seen: &Seen,
         component: &Component,
+        callee: Option<NodeIndex>,
         edge: Option<EdgeIndex>,
         fresh: bool,
     ) {
@@ -187,9 +187,25 @@ impl Gathered {
                         id.service, component.name
                     ),
                 );
-                let bad = effect(component.status, component.criticality) > Effect::None;
-                if let (Some(at), true, true) = (checked_at, bad, fresh) {
-                    self.stray.push(Fact {
+                let bad = effect(component.status, component.criticality);
+                let Some(at) = checked_at.filter(|_| fresh) else {
+                    return;
+                };
+                match (bad, callee) {
+                    (Effect::None, _) => {}
+                    // Nothing on the map can be blamed for it, and the instance cannot work: it stands for its own failure.
+                    (Effect::Unhealthy, None) => self.local.push(LocalCheck {
+                        instance: id.clone(),
+                        service: seen.service,
+                        component: component.name.clone(),
+                        status: component.status,
+                        criticality: component.criticality,
+                        category: component.error_category,
+                        error: component.error.clone(),
+                        checked_at: at,
+                        since: component.since.unwrap_or(at),
+                    }),
+                    (Effect::Degraded | Effect::Unhealthy, _) => self.stray.push(Fact {
                         observer: id.to_string(),
                         target: component.name.clone(),
                         status: component.status,
@@ -197,7 +213,7 @@ impl Gathered {
                         error: component.error.clone(),
                         at,
                         since: component.since.unwrap_or(at),
-                    });
+                    }),
                 }
             }
         }

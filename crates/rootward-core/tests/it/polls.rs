@@ -584,3 +584,22 @@ fn a_healthy_service_after_a_pause_of_the_aggregator_says_whose_silence_it_was()
         "nothing usable for 30 s, of which the aggregator itself did not run for 29 s (last poll: answered with a report)"
     );
 }
+
+#[test]
+fn a_hard_failure_of_what_is_on_no_map_is_its_instances_own_cause_and_opens_an_incident() {
+    let mut bench = Bench::new(Vec::new());
+    let components = vec![component("ledger-db", CheckStatus::Down, Criticality::Hard)];
+    bench.poll(report("cart", InstanceStatus::Unhealthy, components));
+    assert_eq!(bench.causes(), ["instance:cart#0"]);
+    let snapshot = bench.engine.snapshot();
+    let incident = &snapshot.open_incidents[0];
+    assert!(
+        incident.pages,
+        "an entry point is unhealthy, whoever is to blame"
+    );
+    assert!(
+        incident.reasons[0].contains("ledger-db down"),
+        "{:?}",
+        incident.reasons
+    );
+}
