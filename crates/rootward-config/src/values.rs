@@ -67,7 +67,7 @@ pub(crate) fn name(text: &Text) -> Result<Name, Fault> {
         let message = format!("{} is not a name", text.shown());
         let help = match text.is_expanded() {
             // The error names a character, and this one may be a secret's.
-            true => "names are made of letters, digits and - _ . / : @".to_owned(),
+            true => "names are made of letters, digits and - _ . / : @ +".to_owned(),
             false => error.to_string(),
         };
         Fault::new(message, help)

@@ -10,14 +10,14 @@ pub const MAX_NAME_BYTES: usize = 128;
 
 /// The name of a service or a resource on the map, or of a component in a report.
 ///
-/// One to [`MAX_NAME_BYTES`] bytes of letters, digits, `-`, `_`, `.`, `/`, `:` and `@`, beginning with a letter or a
+/// One to [`MAX_NAME_BYTES`] bytes of letters, digits, `-`, `_`, `.`, `/`, `:`, `@` and `+`, beginning with a letter or a
 /// digit. Cheap to clone.
 ///
 /// ```
 /// use rootward_core::Name;
 /// assert_eq!(Name::parse("orders-db").unwrap().as_str(), "orders-db");
 /// let refused = Name::parse("orders db").unwrap_err();
-/// assert_eq!(refused.to_string(), "a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)");
+/// assert_eq!(refused.to_string(), "a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)");
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
@@ -34,7 +34,7 @@ impl Name {
         if text.len() > MAX_NAME_BYTES {
             return Err(NameError::TooLong { bytes: text.len() });
         }
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);
         if let Some(bad) = text.chars().find(|c| !allowed(*c)) {
             return Err(NameError::Character(bad));
         }
@@ -84,7 +84,7 @@ pub enum NameError {
         bytes: usize,
     },
     /// A character outside the allowed set.
-    #[error("a name may not contain {0:?} (letters, digits and - _ . / : @ are allowed)")]
+    #[error("a name may not contain {0:?} (letters, digits and - _ . / : @ + are allowed)")]
     Character(char),
     /// A first character that is not a letter or a digit.
     #[error("a name begins with a letter or a digit, not with {0:?}")]

@@ -51,7 +51,7 @@ fn kf_106_every_fixture_has_a_named_result() {
 absurd-age: violation: components[0].age_ms is beyond belief: it must be from 0 to one hundred years, in milliseconds
 absurd-latency: violation: components[0].latency_ms is beyond belief: it must be from 0 to one hundred years, in milliseconds
 array: other contract: not a rootward report: it has no field `contract`
-component-name-that-is-none: violation: components[0].name is not a name: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+component-name-that-is-none: violation: components[0].name is not a name: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
 cut-off: not JSON: the body is not JSON: it stops making sense at line 1, column 60
 duplicate-component: violation: two components are named redis
 duplicate-field: violation: the report has the field `status` twice
@@ -82,10 +82,10 @@ not-a-number: not JSON: the body is not JSON: it stops making sense at line 1, c
 nulls: read as healthy
 older-writer: read as healthy
 optional-names-that-are-none: read as healthy
-    version is dropped: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+    version is dropped: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
     zone is dropped: a name may not be empty
     host is dropped: a name may have at most 128 bytes, this one has 200
-    components[0].kind is dropped: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+    components[0].kind is dropped: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
 other-contract-same-shape: other contract: the report speaks contract "rootward/2", this reader knows "rootward/1"
 other-contract: other contract: the report speaks contract "rootward/2", this reader knows "rootward/1"
 pending-too-large: violation: components[0].pending is not a whole number from 0 to 255 (line 11, column 20)

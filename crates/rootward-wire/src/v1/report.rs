@@ -26,7 +26,7 @@ pub struct ReportBody<'a> {
     #[serde(borrow)]
     #[schemars(extend("const" = CONTRACT))]
     pub contract: Cow<'a, str>,
-    /// The service. At most 128 bytes of letters, digits and - _ . / : @, beginning with a letter or a digit.
+    /// The service. At most 128 bytes of letters, digits and - _ . / : @ +, beginning with a letter or a digit.
     #[serde(borrow)]
     pub service: Cow<'a, str>,
     /// Which instance of the service; a name like `service`.

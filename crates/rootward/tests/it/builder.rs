@@ -36,11 +36,11 @@ async fn all_problems_come_at_once_and_nothing_is_started() {
         .unwrap_err();
     insta::assert_snapshot!(error, @r#"
     the health of "the cart" has 17 problems
-      service: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+      service: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       instance: a name may not be empty
-      version: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+      version: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       check "disk": another check has this name
-      check "orders db": name: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+      check "orders db": name: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       check "a": the timeout (10 s) must be shorter than the interval (10 s)
       check "b": the interval must be at least 1 ms
       check "b": the timeout must be at least 1 ms
@@ -50,7 +50,7 @@ async fn all_problems_come_at_once_and_nothing_is_started() {
       check "d": fall and rise must be at least 1
       check "e": slow_above (500 ms) must be shorter than the timeout (500 ms)
       check "f": the target must not have a user, a password or a query: it is shown to everybody who may read the report
-      check "g": kind: a name may not contain ' ' (letters, digits and - _ . / : @ are allowed)
+      check "g": kind: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       check "g": the owner must have 1 to 256 bytes without control characters
       check "h": the URL names no host
     "#);

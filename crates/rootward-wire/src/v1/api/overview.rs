@@ -133,7 +133,7 @@ pub struct Cycle {
 /// Something about the map that somebody should look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// What it is, in a word: `undeclared_dependency`, `criticality_differs`, `identity_differs` and more to come.
+    /// What it is, in a word: `undeclared_dependency`, `unchecked_dependency`, `criticality_differs`, `identity_differs`, `status_contradicted` and more to come.
     pub kind: String,
     /// Whom it is about.
     pub subject: String,
