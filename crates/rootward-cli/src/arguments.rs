@@ -12,14 +12,14 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  all is well, or it was done
   1  something is not healthy, an incident is open, or an expectation of the demo did not hold
-  2  what was given is wrong: an argument, a configuration, a URL, a name
-  3  it could not start: an address in use, a file that cannot be read
+  2  what was given is wrong: an argument, a file, a configuration, an address, a URL, a name
+  3  the system refused what is needed to run
   4  the aggregator cannot be reached
 Everything is explained in docs/exit-codes.md.";
 
 const DEMO_EXIT_CODES: &str = "\
-Exit codes: 0 everything came as expected, 1 something did not, 2 no such scenario, 3 it could not start,
-130 ended by Ctrl-C in the middle of a story.";
+Exit codes: 0 everything came as expected, 1 something did not, 2 no such scenario or the port is in use,
+3 the system refused what is needed to run, 130 ended by Ctrl-C in the middle of a story.";
 
 /// The scenarios of the demo, one a line.
 pub(crate) fn scenarios() -> String {
@@ -57,7 +57,8 @@ pub(crate) enum Command {
 Ctrl-C or SIGTERM stops it after answering what was asked; a second one ends it at once.
 The log goes to standard error; ROOTWARD_LOG sets what it holds (error, warn, info, debug).
 
-Exit codes: 0 stopped, 2 the configuration has problems, 3 it could not start.")]
+Exit codes: 0 stopped, 2 the configuration has problems or its address is in use,
+3 the system refused what is needed to run.")]
 pub(crate) struct Serve {
     /// The configuration: a YAML file, or a directory whose *.yaml files are joined. Can be given several times.
     #[arg(long, value_name = "FILE", required = true)]

@@ -59,7 +59,7 @@ impl Unread {
         };
         Self {
             sentence: format!("cannot read {}: {why}", path.display()),
-            exit: Exit::CouldNotStart,
+            exit: Exit::WrongInput,
         }
     }
 }

@@ -9,9 +9,9 @@ pub(crate) enum Exit {
     Well,
     /// Something is not healthy, or an expectation did not hold.
     NotWell,
-    /// What was given is wrong.
+    /// What was given is wrong: nothing was started.
     WrongInput,
-    /// It could not start, or could not read or write.
+    /// The system refused what is needed to run: memory, a thread, standard output.
     CouldNotStart,
     /// The aggregator cannot be reached.
     NotReached,

@@ -23,11 +23,11 @@ pub(crate) fn run(arguments: &arguments::Demo, terminal: &Terminal) -> Result<Ex
     let ended = runtime.block_on(async {
         let mut signals = Signals::listen()?;
         let demo = Demo::start(port).await.map_err(|error| {
-            let trouble = Trouble::of(Exit::CouldNotStart, &error);
             if error.is_listen() {
-                trouble.with_help("without --port the demo takes another port by itself")
+                Trouble::of(Exit::WrongInput, &error)
+                    .with_help("without --port the demo takes another port by itself")
             } else {
-                trouble
+                Trouble::of(Exit::CouldNotStart, &error)
             }
         })?;
         let ended = if arguments.print_config {

@@ -55,13 +55,12 @@ async fn serve(checked: Checked, terminal: &Terminal) -> Result<Exit, Trouble> {
     }
     let instances = words::count(checked.targets.len() as u64, "instance");
     let app = App::build(checked).map_err(|error| {
-        let trouble = Trouble::of(Exit::CouldNotStart, &error);
         if error.is_listen() {
-            trouble.with_help(
+            Trouble::of(Exit::WrongInput, &error).with_help(
                 "stop what listens there, or write another address under listen.internal.bind",
             )
         } else {
-            trouble
+            Trouble::of(Exit::CouldNotStart, &error)
         }
     })?;
     opening.push(format!(

@@ -30,7 +30,7 @@ fn an_unknown_scenario_gets_the_list() {
 fn a_port_in_use_gets_a_sentence() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let ended = run(&["demo", "--exit", "--port", &port]).with(3);
+    let ended = run(&["demo", "--exit", "--port", &port]).with(2);
     insta::assert_snapshot!(ended.err.replace(&port, "PORT"), @"
     rootward: failed to start the aggregator: failed to listen on 127.0.0.1:PORT: address already in
               use

@@ -65,7 +65,7 @@ fn a_bad_configuration_starts_nothing() {
 
 #[test]
 fn a_missing_file_gets_a_sentence() {
-    let ended = run(&["serve", "--config", "no/such/rootward.yaml"]).with(3);
+    let ended = run(&["serve", "--config", "no/such/rootward.yaml"]).with(2);
     assert_eq!(
         ended.err,
         "rootward: cannot read no/such/rootward.yaml: there is no such file\n"
@@ -78,7 +78,7 @@ fn a_port_in_use_gets_a_sentence() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let file = scratch.file("rootward.yaml", &configuration(port));
-    let ended = run(&["serve", "--config", &file]).with(3);
+    let ended = run(&["serve", "--config", &file]).with(2);
     insta::assert_snapshot!(ended.err.replace(&port.to_string(), "PORT"), @"
     rootward: failed to listen on 127.0.0.1:PORT: address already in use
               stop what listens there, or write another address under listen.internal.bind

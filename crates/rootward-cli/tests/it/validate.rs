@@ -86,7 +86,7 @@ fn several_files_and_a_directory_are_one_configuration() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
-    let ended = run(&["validate", "no/such/file.yaml"]).with(3);
+    let ended = run(&["validate", "no/such/file.yaml"]).with(2);
     assert_eq!(
         ended.err,
         "rootward: cannot read no/such/file.yaml: there is no such file\n"
