@@ -34,6 +34,18 @@ impl Ended {
         );
         self
     }
+
+    /// Asserts that each of these stands somewhere in the output.
+    #[track_caller]
+    pub(crate) fn says(&self, lines: &[&str]) {
+        for line in lines {
+            assert!(
+                self.out.contains(line),
+                "{line:?} is missing:\n{}",
+                self.out
+            );
+        }
+    }
 }
 
 /// The binary with these arguments.
