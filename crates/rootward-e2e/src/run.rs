@@ -13,6 +13,7 @@ pub struct Run {
     postgres_url: String,
     redis_server: PathBuf,
     redis_url: String,
+    browser: PathBuf,
 }
 
 impl Run {
@@ -43,6 +44,7 @@ impl Run {
             postgres_url: need("ROOTWARD_TEST_POSTGRES_URL")?,
             redis_server: need("ROOTWARD_TEST_REDIS_SERVER")?.into(),
             redis_url: need("ROOTWARD_TEST_REDIS_URL")?,
+            browser: need("ROOTWARD_TEST_BROWSER")?.into(),
         })
     }
 
@@ -59,6 +61,11 @@ impl Run {
     /// The Redis that all tests share, likewise.
     pub fn redis_url(&self) -> &str {
         &self.redis_url
+    }
+
+    /// A Chromium, for what only a browser shows.
+    pub fn browser(&self) -> &Path {
+        &self.browser
     }
 
     /// The path of a program of this workspace, as built beside the test that asks.

@@ -102,6 +102,19 @@ async fn the_database_is_named_and_its_dependants_are_impacted_whatever_way_it_f
             .contains("refuses connections")
     );
 
+    let page = street.page().await?;
+    for words in [
+        "Root cause",
+        "orders-db refuses connections",
+        "1 incident",
+        "impacted",
+    ] {
+        assert!(
+            page.contains(words),
+            "the page does not say {words:?}:\n{page}"
+        );
+    }
+
     street.postgres.start_again().await?;
     let seen = street
         .wait_for("the restart to end the incident", SOON, |seen| {

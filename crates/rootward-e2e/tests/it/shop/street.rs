@@ -227,6 +227,29 @@ impl<'a> Street<'a> {
         })
     }
 
+    /// The page as a browser shows it, with what its scripts have put there.
+    pub(crate) async fn page(&self) -> Result<String, Error> {
+        let profile = self.run.directory().join(format!("browser-{}", self.port));
+        let mut command = Command::new(self.run.browser());
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+        ]);
+        command.arg(format!("--user-data-dir={}", profile.display()));
+        command.arg(format!("http://127.0.0.1:{}/", self.port));
+        let mut browser = Process::spawn(self.run, "browser", command)?;
+        browser.succeed(Duration::from_secs(60)).await?;
+        Ok(browser.log())
+    }
+
     /// Stops everything as an operator would; nothing may hang or fail.
     pub(crate) async fn close(mut self) -> Result<(), Error> {
         self.probe_watchers.shutdown().await;
