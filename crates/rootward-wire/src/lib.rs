@@ -11,7 +11,7 @@ mod error;
 pub mod limits;
 mod number;
 mod sequence;
-mod text;
+pub mod text;
 mod time;
 pub mod v1;
 mod word;

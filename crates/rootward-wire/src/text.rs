@@ -1,9 +1,10 @@
-//! Foreign text made short and safe to show.
+//! Text of somebody else's made short and safe to show. Writers and readers of reports use the same rules.
 
 use std::borrow::Cow;
 
 /// The longest beginning of `text` with at most `max` bytes that ends between two characters.
-pub(crate) fn cut(text: &str, max: usize) -> &str {
+#[must_use]
+pub fn cut(text: &str, max: usize) -> &str {
     if text.len() <= max {
         return text;
     }
@@ -16,7 +17,12 @@ pub(crate) fn cut(text: &str, max: usize) -> &str {
 
 /// Cut to `max` bytes, with control characters (terminal escapes among them) and characters that turn the direction of
 /// writing replaced by spaces.
-pub(crate) fn shown(text: &str, max: usize) -> Cow<'_, str> {
+///
+/// ```
+/// assert_eq!(rootward_wire::text::shown("re\u{1b}[31mloading", 12), "re [31mloadi");
+/// ```
+#[must_use]
+pub fn shown(text: &str, max: usize) -> Cow<'_, str> {
     let short = cut(text, max);
     if short.contains(misleads) {
         Cow::Owned(short.replace(misleads, " "))

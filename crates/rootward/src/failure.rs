@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use rootward_core::ErrorCategory;
+use rootward_wire::text::cut;
 
 use crate::redact::redact;
-use crate::text::cut;
 
 /// The longest reason shown in a report, in bytes. What is longer is cut.
 pub const MAX_REASON_BYTES: usize = 256;

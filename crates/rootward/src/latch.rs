@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-
-use crate::text::shown;
+use rootward_wire::text::shown;
 
 /// The longest name of a latch that is kept, in bytes. What is longer is cut.
 const MAX_LATCH_BYTES: usize = 128;

@@ -81,7 +81,6 @@ mod redact;
 mod report;
 mod runner;
 mod shared;
-mod text;
 mod view;
 
 pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};

@@ -9,13 +9,13 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rootward_core::{CheckStatus, Criticality, Depth, ErrorCategory, Name, Scope, Thresholds};
+use rootward_wire::text::shown;
 use tokio::time::Instant;
 
 use crate::builder::Wall;
 use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
-use crate::text::shown;
 
 /// What a check is; never changes.
 #[derive(Debug, Clone)]
@@ -136,7 +136,7 @@ impl Shared {
     }
 
     pub(crate) fn set_not_ready(&self, reason: Option<String>) {
-        let reason = reason.map(|reason| Arc::new(shown(&reason, MAX_REASON_BYTES)));
+        let reason = reason.map(|reason| Arc::new(shown(&reason, MAX_REASON_BYTES).into_owned()));
         self.not_ready.store(reason);
         self.version.fetch_add(1, Ordering::Release);
     }
