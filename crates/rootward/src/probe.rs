@@ -2,6 +2,9 @@
 //! runtime does.
 
 mod answer;
+mod body;
+mod reply;
+mod route;
 mod serve;
 
 use std::io;

@@ -215,9 +215,9 @@ async fn what_is_not_there_and_what_is_not_done_gets_a_sentence() {
     let answer = ask(address, "POST", "/readyz", "content-length: 0\r\n");
     assert_eq!(
         (answer.code, answer.header("allow")),
-        (405, Some("GET, HEAD"))
+        (405, Some("GET, HEAD, OPTIONS"))
     );
-    insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"method_not_allowed","message":"only GET and HEAD are answered here"}}"#);
+    insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"method_not_allowed","message":"only GET, HEAD and OPTIONS are answered here"}}"#);
     // Where a check of another service must ask instead.
     let answer = ask(address, "GET", "/health", "Rootward-Check-From: front\r\n");
     assert_eq!(answer.code, 508);
@@ -230,6 +230,28 @@ async fn what_is_not_there_and_what_is_not_done_gets_a_sentence() {
         assert_eq!(answer.code, 401);
         insta::allow_duplicates! { insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"unauthorized","message":"the detailed report is given to callers on this machine only; /status has the public word"}}"#); }
     }
+    health.stop().await;
+}
+
+/// OPTIONS says how a path may be asked, and nothing that would give an answer to a page of another origin.
+#[tokio::test]
+async fn options_names_the_methods_and_allows_no_other_origin() {
+    let (health, address) = started(cart()).await;
+    for path in ENDPOINTS {
+        let headers = "Origin: http://elsewhere.example\r\nAccess-Control-Request-Method: GET\r\n";
+        for method in ["OPTIONS", "GET"] {
+            let answer = ask(address, method, path, headers);
+            assert!(
+                !answer.head.to_lowercase().contains("access-control"),
+                "{path}"
+            );
+        }
+        let answer = ask(address, "OPTIONS", path, headers);
+        assert_eq!((answer.code, answer.body.as_str()), (204, ""));
+        assert_eq!(answer.header("allow"), Some("GET, HEAD, OPTIONS"));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+    assert_eq!(ask(address, "OPTIONS", "/none", "").code, 404);
     health.stop().await;
 }
 

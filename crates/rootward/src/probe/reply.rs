@@ -1,0 +1,107 @@
+//! How an answer leaves: its headers, and the sentences of those that say no.
+//!
+//! Everything says `no-store`: an answer that somebody kept is a lie about now. Nothing says anything about other
+//! origins, so a browser gives a foreign page none of it.
+
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use serde_json::json;
+
+use super::route::{Asked, Endpoint};
+
+/// An answer on its way out.
+pub(crate) type Reply = Response<Full<Bytes>>;
+
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const METHODS: HeaderValue = HeaderValue::from_static(Asked::METHODS);
+
+/// A body and what it means.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    pub(super) code: StatusCode,
+    pub(super) content_type: HeaderValue,
+    pub(super) body: Bytes,
+}
+
+impl Answer {
+    pub(super) fn json(code: StatusCode, body: Vec<u8>) -> Self {
+        Self {
+            code,
+            content_type: JSON,
+            body: body.into(),
+        }
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        let mut reply = Self::new(Full::new(answer.body));
+        *reply.status_mut() = answer.code;
+        let headers = reply.headers_mut();
+        headers.insert(CONTENT_TYPE, answer.content_type);
+        headers.insert(CACHE_CONTROL, NO_STORE);
+        reply
+    }
+}
+
+/// An error in the shape that all our APIs have.
+pub(super) fn problem(code: StatusCode, word: &str, message: &str) -> Reply {
+    let body = json!({ "error": { "code": word, "message": message } });
+    Answer::json(code, to_json(&body)).into()
+}
+
+pub(super) fn to_json(body: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).expect("texts, numbers and booleans are always writable as JSON")
+}
+
+/// The ways in which a path may be asked (RFC 9110, section 9.3.7).
+pub(super) fn ways() -> Reply {
+    let mut reply = Reply::default();
+    *reply.status_mut() = StatusCode::NO_CONTENT;
+    let headers = reply.headers_mut();
+    headers.insert(ALLOW, METHODS);
+    headers.insert(CACHE_CONTROL, NO_STORE);
+    reply
+}
+
+pub(super) fn not_found() -> Reply {
+    let (last, others) = Endpoint::ALL
+        .split_last()
+        .expect("there is more than one path");
+    let others: Vec<_> = others.iter().map(|endpoint| endpoint.path()).collect();
+    let message = format!(
+        "nothing is served here; there are {} and {}",
+        others.join(", "),
+        last.path()
+    );
+    problem(StatusCode::NOT_FOUND, "not_found", &message)
+}
+
+pub(super) fn wrong_method() -> Reply {
+    let mut reply = problem(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "only GET, HEAD and OPTIONS are answered here",
+    );
+    reply.headers_mut().insert(ALLOW, METHODS);
+    reply
+}
+
+pub(super) fn loop_detected() -> Reply {
+    problem(
+        StatusCode::LOOP_DETECTED,
+        "check_of_a_check",
+        "a check of another service must ask /readyz, not the detailed report: checks that ask checks walk the graph",
+    )
+}
+
+pub(super) fn unauthorized() -> Reply {
+    problem(
+        StatusCode::UNAUTHORIZED,
+        "unauthorized",
+        "the detailed report is given to callers on this machine only; /status has the public word",
+    )
+}
