@@ -17,9 +17,14 @@ use crate::error::{Error, Kind, Problem};
 use crate::health::Health;
 use crate::identity::{Identity, instance_from_environment};
 use crate::latch::{Latch, Startup};
-use crate::probe::{Access, Listener};
+use crate::probe::{Access, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
+use crate::spread;
+use crate::vitals::{
+    DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Limits, Pulse, Sampler,
+    Vitals,
+};
 
 /// The most checks one service may have. Half of what a reader takes, so that with the longest names and texts the
 /// report still is not too large for it.
@@ -44,6 +49,7 @@ pub struct Builder {
     checks: Vec<Check<Labelled>>,
     interval: Duration,
     timeout: Duration,
+    limits: Limits,
     listen: Option<SocketAddr>,
     access: Access,
     startup: Arc<Startup>,
@@ -66,6 +72,11 @@ impl Builder {
             checks: Vec::new(),
             interval: DEFAULT_INTERVAL,
             timeout: DEFAULT_TIMEOUT,
+            limits: Limits {
+                lag_budget: DEFAULT_LAG_BUDGET,
+                wedge_limit: DEFAULT_WEDGE_LIMIT,
+                fail_open_after: DEFAULT_FAIL_OPEN_AFTER,
+            },
             listen: None,
             access: Access::Loopback,
             startup: Arc::new(Startup::new()),
@@ -128,6 +139,31 @@ impl Builder {
         self
     }
 
+    /// How long the application's runtime may take to answer; 250 ms. Two samples in a row over it, 100 ms apart, and
+    /// the instance is not ready; two within it, and it is ready again.
+    ///
+    /// The lag is that of the whole runtime, or the time for which at least half of its workers have been in one step,
+    /// whichever is longer.
+    pub fn lag_budget(mut self, budget: Duration) -> Self {
+        self.limits.lag_budget = budget;
+        self
+    }
+
+    /// How long the application's runtime may stay silent before only a restart helps and liveness fails; 30 s. Longer
+    /// than the lag budget.
+    pub fn wedge_limit(mut self, limit: Duration) -> Self {
+        self.limits.wedge_limit = limit;
+        self
+    }
+
+    /// After about how long lag alone no longer keeps the instance out of rotation; 30 s, a quarter more or less, which
+    /// differs from instance to instance. Overload that lasts must not empty a fleet; the report says that it is ready
+    /// in spite of it.
+    pub fn fail_open_after(mut self, lasting: Duration) -> Self {
+        self.limits.fail_open_after = lasting;
+        self
+    }
+
     /// Where the probe endpoints are served; port 0 takes a free one ([`Health::listen_addr`]). Without it nothing
     /// listens, and the report can be read in the process only.
     pub fn listen(mut self, address: SocketAddr) -> Self {
@@ -167,14 +203,24 @@ impl Builder {
             facts,
         } = self.checked()?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
-        let shared = Arc::new(Shared::new(identity, facts, self.startup, self.wall));
+        let vitals = Vitals::new(self.limits.jittered(&identity));
+        let shared = Arc::new(Shared::new(
+            identity,
+            facts,
+            self.startup,
+            vitals,
+            self.wall,
+        ));
         let (stop, stopped) = watch::channel(false);
-        let listener = self
-            .listen
-            .map(|address| Listener::start(address, self.access, &shared, stopped.clone()))
-            .transpose()?;
-        let runner = runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run());
-        Ok(Health::new(shared, stop, runner, listener))
+        let pulse = Pulse::new();
+        let sampler = Sampler::new(Arc::clone(&shared), Arc::clone(&pulse), runtime.clone());
+        let probe =
+            ProbeThread::start(self.listen, self.access, &shared, sampler, stopped.clone())?;
+        let tasks = [
+            runtime.spawn(pulse.answer(stopped.clone())),
+            runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run()),
+        ];
+        Ok(Health::new(shared, stop, tasks, probe))
     }
 
     fn checked(&self) -> Result<Checked, Error> {
@@ -192,6 +238,7 @@ impl Builder {
         let namespace = optional("namespace", &self.namespace);
         let zone = optional("zone", &self.zone);
         let host = optional("host", &self.host);
+        self.limits.check(&mut problems);
         if self.checks.len() > MAX_CHECKS {
             problems.add(
                 "checks",
@@ -319,6 +366,35 @@ impl Builder {
                 .gates_readiness
                 .unwrap_or(parts.scope == Scope::Local && criticality == Criticality::Hard),
         })
+    }
+}
+
+impl Limits {
+    fn check(&self, problems: &mut Problems) {
+        let all = [
+            ("lag budget", self.lag_budget),
+            ("wedge limit", self.wedge_limit),
+            ("time after which lag fails open", self.fail_open_after),
+        ];
+        for (what, value) in all {
+            problems.duration("runtime", what, value, MAX_INTERVAL);
+        }
+        if self.wedge_limit <= self.lag_budget {
+            let text = format!(
+                "the wedge limit ({}) must be longer than the lag budget ({})",
+                duration::text(self.wedge_limit),
+                duration::text(self.lag_budget)
+            );
+            problems.add("runtime", text);
+        }
+    }
+
+    /// A quarter more or less: a fleet that is overloaded together must not come back together.
+    fn jittered(mut self, identity: &Identity) -> Self {
+        let share = spread::hash([&identity.service, &identity.instance]) % 501;
+        let share = u32::try_from(share).unwrap_or(0);
+        self.fail_open_after = self.fail_open_after * (750 + share) / 1000;
+        self
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rootward_wire::v1::ReportBody;
 use tokio::sync::watch;
@@ -10,11 +11,13 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::builder::Builder;
+use crate::failure::Reason;
 use crate::latch::{Latch, Startup};
-use crate::probe::Listener;
+use crate::probe::ProbeThread;
 use crate::report::report;
 use crate::shared::Shared;
 use crate::view::View;
+use crate::vitals::Heartbeat;
 
 /// The running health of one instance.
 ///
@@ -41,8 +44,9 @@ use crate::view::View;
 pub struct Health {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    runner: JoinHandle<()>,
-    listener: Option<Listener>,
+    /// On the application's runtime.
+    tasks: [JoinHandle<()>; 2],
+    probe: ProbeThread,
 }
 
 impl Health {
@@ -54,14 +58,14 @@ impl Health {
     pub(crate) const fn new(
         shared: Arc<Shared>,
         stop: watch::Sender<bool>,
-        runner: JoinHandle<()>,
-        listener: Option<Listener>,
+        tasks: [JoinHandle<()>; 2],
+        probe: ProbeThread,
     ) -> Self {
         Self {
             shared,
             stop,
-            runner,
-            listener,
+            tasks,
+            probe,
         }
     }
 
@@ -86,6 +90,27 @@ impl Health {
         self.shared.set_not_ready(None);
     }
 
+    /// Declares a task to be this process's life: if its [`Heartbeat`] does not beat for longer than `window`, liveness
+    /// fails and names it. For what only a restart repairs: a consumer that hangs, a deadlock. Not for work that waits
+    /// for a dependency: a restart does not repair that, and the new process waits again.
+    ///
+    /// At most [`MAX_HEARTBEATS`](crate::MAX_HEARTBEATS) tasks are watched at a time.
+    pub fn watch(&self, name: impl AsRef<str>, window: Duration) -> Heartbeat {
+        self.shared.vitals.heartbeats.watch(name.as_ref(), window)
+    }
+
+    /// The application found out that only a restart helps: a lock that is lost, a state that cannot be repaired.
+    /// Liveness fails from here on, for this reason, which anybody may see. It cannot be taken back.
+    pub fn only_restart_helps(&self, reason: impl Into<Reason>) {
+        self.shared.vitals.heartbeats.give_up(reason.into());
+    }
+
+    /// Whether only a restart helps, as `/livez` says; looked at every 100 ms.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.shared.vitals.seen().alive.is_alive()
+    }
+
     /// Whether the start is over, as `/startupz` says.
     #[must_use]
     pub fn is_started(&self) -> bool {
@@ -107,7 +132,7 @@ impl Health {
     /// Where the probe endpoints are served; none if nothing listens.
     #[must_use]
     pub fn listen_addr(&self) -> Option<SocketAddr> {
-        self.listener.as_ref().map(Listener::address)
+        self.probe.address()
     }
 
     /// Stops the checks and the listener, and returns when neither has a task or a thread left. Only a check that
@@ -115,11 +140,11 @@ impl Health {
     pub async fn stop(self) {
         // Nobody listening any more is what is wanted.
         let _ = self.stop.send(true);
-        // The runner was cancelled with its runtime, or panicked and said so.
-        let _ = self.runner.await;
-        if let Some(listener) = self.listener {
-            listener.ended().await;
+        for task in self.tasks {
+            // It was cancelled with its runtime, or panicked and said so.
+            let _ = task.await;
         }
+        self.probe.ended().await;
     }
 
     fn now(&self) -> View<'_> {

@@ -33,7 +33,7 @@
 //!
 //! | path | question | codes |
 //! | --- | --- | --- |
-//! | `/livez` | would only a restart help? | 200 |
+//! | `/livez` | would only a restart help? | 200, 503 |
 //! | `/readyz`, `/healthz` | should this instance get traffic now? | 200, 503 |
 //! | `/startupz` | has it finished booting? | 200, 503 |
 //! | `/status` | the public word: `up`, `degraded`, `down`, `starting` | 200, 200, 503, 503 |
@@ -53,6 +53,10 @@
 //! - **A failing shared dependency fails no probe.** It makes the instance unhealthy in `/health` and `/status`.
 //!   Only a check that is local and hard takes an instance out of rotation, unless a check says otherwise
 //!   ([`Check::gates_readiness`]): one slow database must not empty a fleet. Liveness cannot be given a check.
+//! - **A blocked runtime is seen.** The listener's thread asks the application's runtime for a sign of life every
+//!   100 ms. If that takes longer than the lag budget the instance is not ready; if it takes longer than the wedge
+//!   limit, or a task declared with [`Health::watch`] is silent, only a restart helps and liveness fails. Nothing else
+//!   can make it fail.
 //! - **One result changes nothing.** The first result counts at once; after that a status becomes worse after three
 //!   results in a row and better after two. While a change is pending the check runs about every second.
 //! - **A check cannot hurt the others.** It runs in a task of its own. A panic is its own failure, a timeout has its
@@ -63,8 +67,7 @@
 //!
 //! # What is not built yet
 //!
-//! The heartbeat of the application's runtime (so `/livez` always answers 200 as long as the process answers), the
-//! drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, metrics, tokens and mutual TLS for
+//! The drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, metrics, tokens and mutual TLS for
 //! `/health`, gRPC.
 
 mod builder;
@@ -73,6 +76,7 @@ mod duration;
 mod error;
 mod events;
 mod failure;
+mod finding;
 mod health;
 mod identity;
 mod latch;
@@ -81,7 +85,9 @@ mod redact;
 mod report;
 mod runner;
 mod shared;
+mod spread;
 mod view;
+mod vitals;
 
 pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
 pub use check::{Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Unlabelled};
@@ -92,3 +98,6 @@ pub use latch::Latch;
 pub use probe::{Access, CHECK_FROM};
 pub use rootward_core::{Criticality, Depth, ErrorCategory, Name, Scope};
 pub use rootward_wire::v1::ReportBody;
+pub use vitals::{
+    DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Heartbeat, MAX_HEARTBEATS,
+};

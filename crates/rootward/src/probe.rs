@@ -1,5 +1,5 @@
-//! The probe listener: a thread of its own with a runtime of its own, so that it answers whatever the application's
-//! runtime does.
+//! The probe thread: a thread of its own with a runtime of its own, so that it answers whatever the application's
+//! runtime does, and can tell what that is.
 
 mod answer;
 mod body;
@@ -16,6 +16,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::Kind;
 use crate::shared::Shared;
+use crate::vitals::Sampler;
 
 pub(crate) use answer::Answers;
 pub use answer::CHECK_FROM;
@@ -32,28 +33,23 @@ pub enum Access {
     Loopback,
 }
 
-/// The thread that answers probes.
-pub(crate) struct Listener {
-    address: SocketAddr,
+/// The thread that answers probes and watches the application's runtime.
+pub(crate) struct ProbeThread {
+    address: Option<SocketAddr>,
     thread: JoinHandle<()>,
     ended: oneshot::Receiver<()>,
 }
 
-impl Listener {
-    /// Binds, and starts the thread. When it returns, the thread accepts.
+impl ProbeThread {
+    /// Binds if there is an address, and starts the thread. When it returns, the thread accepts.
     pub(crate) fn start(
-        address: SocketAddr,
+        address: Option<SocketAddr>,
         access: Access,
         shared: &Arc<Shared>,
+        sampler: Sampler,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, Kind> {
-        let listen = |source| Kind::Listen {
-            addr: address,
-            source,
-        };
-        let socket = TcpListener::bind(address).map_err(listen)?;
-        socket.set_nonblocking(true).map_err(listen)?;
-        let bound = socket.local_addr().map_err(listen)?;
+        let (socket, bound) = address.map(bind).transpose()?.unzip();
         let answers = Arc::new(Answers::new(Arc::clone(shared), access));
         let (ready, became_ready) = mpsc::sync_channel(1);
         let (ending, ended) = oneshot::channel();
@@ -65,7 +61,7 @@ impl Listener {
             let started = runtime.and_then(|runtime| {
                 let socket = {
                     let _inside = runtime.enter();
-                    tokio::net::TcpListener::from_std(socket)?
+                    socket.map(tokio::net::TcpListener::from_std).transpose()?
                 };
                 Ok((runtime, socket))
             });
@@ -73,7 +69,14 @@ impl Listener {
                 Ok((runtime, socket)) => {
                     // Whoever waits for it gives up only with its own thread.
                     let _ = ready.send(Ok(()));
-                    runtime.block_on(serve::serve(socket, &answers, stop));
+                    runtime.block_on(async {
+                        let serving = async {
+                            if let Some(socket) = socket {
+                                serve::serve(socket, &answers, stop.clone()).await;
+                            }
+                        };
+                        tokio::join!(serving, sampler.run(stop.clone()));
+                    });
                 }
                 Err(source) => {
                     let _ = ready.send(Err(source));
@@ -96,7 +99,8 @@ impl Listener {
         })
     }
 
-    pub(crate) const fn address(&self) -> SocketAddr {
+    /// Where it listens; none if it does not.
+    pub(crate) const fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
@@ -105,7 +109,18 @@ impl Listener {
         // A sender that is gone says the same as one that has sent.
         let _ = self.ended.await;
         if self.thread.join().is_err() {
-            tracing::error!(target: "rootward", "the thread of the probe listener panicked");
+            tracing::error!(target: "rootward", "the probe thread panicked");
         }
     }
+}
+
+fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Kind> {
+    let listen = |source| Kind::Listen {
+        addr: address,
+        source,
+    };
+    let socket = TcpListener::bind(address).map_err(listen)?;
+    socket.set_nonblocking(true).map_err(listen)?;
+    let bound = socket.local_addr().map_err(listen)?;
+    Ok((socket, bound))
 }

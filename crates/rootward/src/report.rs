@@ -8,7 +8,8 @@ use rootward_wire::{Time, Word};
 use tokio::time::Instant;
 
 use crate::duration::millis;
-use crate::view::{Seen, View};
+use crate::finding::findings;
+use crate::view::{Seen, View, lag_millis};
 
 /// What the instance says about itself now. Ages are taken at `view.now`.
 pub(crate) fn report<'a>(view: &View<'a>) -> ReportBody<'a> {
@@ -28,12 +29,14 @@ pub(crate) fn report<'a>(view: &View<'a>) -> ReportBody<'a> {
     body.ready = Some(view.reasons_not_ready().is_empty());
     body.draining = Some(false);
     body.serving = Some(view.serving());
+    body.loop_lag_ms = shared.vitals.seen().lag.map(lag_millis);
     body.components = view
         .checks()
         .map(|seen| component(view.now, &seen))
         .collect();
     body.warnings = names(view, Effect::Degraded);
     body.errors = names(view, Effect::Unhealthy);
+    body.findings = findings(view);
     body
 }
 

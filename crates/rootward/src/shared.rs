@@ -16,6 +16,7 @@ use crate::builder::Wall;
 use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
+use crate::vitals::Vitals;
 
 /// What a check is; never changes.
 #[derive(Debug, Clone)]
@@ -93,12 +94,13 @@ pub(crate) struct Shared {
     pub(crate) identity: Identity,
     pub(crate) facts: Box<[CheckFacts]>,
     pub(crate) startup: Arc<Startup>,
+    pub(crate) vitals: Vitals,
     pub(crate) born: Instant,
     wall: Wall,
     states: ArcSwap<States>,
     /// The application's own switch: why it does not want traffic.
     not_ready: ArcSwapOption<String>,
-    /// Grows with every change of the two above.
+    /// Grows with every change of what is answered from here.
     version: AtomicU64,
 }
 
@@ -110,6 +112,7 @@ impl Shared {
         identity: Identity,
         facts: Box<[CheckFacts]>,
         startup: Arc<Startup>,
+        vitals: Vitals,
         wall: Wall,
     ) -> Self {
         let unknown = Arc::new(CheckState::UNKNOWN);
@@ -118,6 +121,7 @@ impl Shared {
             identity,
             facts,
             startup,
+            vitals,
             born: Instant::now(),
             wall,
             states: ArcSwap::from_pointee(states),
@@ -128,7 +132,7 @@ impl Shared {
 
     pub(crate) fn publish(&self, states: States) {
         self.states.store(Arc::new(states));
-        self.version.fetch_add(1, Ordering::Release);
+        self.touch();
     }
 
     pub(crate) fn states(&self) -> Arc<States> {
@@ -138,11 +142,16 @@ impl Shared {
     pub(crate) fn set_not_ready(&self, reason: Option<String>) {
         let reason = reason.map(|reason| Arc::new(shown(&reason, MAX_REASON_BYTES).into_owned()));
         self.not_ready.store(reason);
-        self.version.fetch_add(1, Ordering::Release);
+        self.touch();
     }
 
     pub(crate) fn not_ready(&self) -> Option<Arc<String>> {
         self.not_ready.load_full()
+    }
+
+    /// Something that answers are made from has changed.
+    pub(crate) fn touch(&self) {
+        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// Two equal versions mean: nothing was changed in between.

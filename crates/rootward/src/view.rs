@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::duration;
 use crate::shared::{CheckFacts, CheckState, Shared, States};
+use crate::vitals::Lag;
 
 /// How long after its time limit the first result of a check is still waited for: the runner needs a moment to
 /// record it.
@@ -151,6 +152,15 @@ impl<'a> View<'a> {
         if let Some(reason) = self.shared.not_ready() {
             reasons.push(reason.to_string());
         }
+        let vitals = self.shared.vitals.seen();
+        match vitals.verdict {
+            Lag::Within | Lag::FailedOpen { .. } => {}
+            Lag::Over => reasons.push(format!(
+                "the application's runtime answers after {}, at most {} may pass",
+                duration::text(vitals.lag.unwrap_or_default()),
+                duration::text(self.shared.vitals.limits.lag_budget)
+            )),
+        }
         let gating = self
             .checks()
             .filter(|check| check.facts.gates_readiness && check.status == CheckStatus::Down);
@@ -160,6 +170,12 @@ impl<'a> View<'a> {
         }));
         reasons
     }
+}
+
+/// Lag in milliseconds, as it is written.
+pub(crate) fn lag_millis(lag: Duration) -> f64 {
+    let micros = u32::try_from(lag.as_micros()).unwrap_or(u32::MAX);
+    f64::from(micros) / 1000.0
 }
 
 /// Checks whose first result is still waited for. A failed first result is a result, and a first time limit that has

@@ -110,7 +110,7 @@ impl Access {
 fn make(endpoint: Endpoint, shared: &Shared, now: Instant) -> Answer {
     let view = || View::of(shared, now);
     match endpoint {
-        Endpoint::Livez => body::livez(),
+        Endpoint::Livez => body::livez(&shared.vitals.seen().alive),
         Endpoint::Readyz | Endpoint::Healthz => body::readyz(&view()),
         Endpoint::Startupz => body::startupz(&view()),
         Endpoint::Status => body::status(&view()),

@@ -8,30 +8,35 @@ use rootward_wire::limits::MAX_PROBE_BYTES;
 use rootward_wire::v1::{LivezBody, PublicStatus, ReadyzBody, StartupzBody, StatusBody};
 
 use crate::report::report;
-use crate::view::View;
+use crate::view::{View, lag_millis};
+use crate::vitals::{Alive, Vital};
 
 use super::reply::{Answer, to_json};
 
-/// Would only a restart help? It is given nothing but this process: no check, no dependency, no report. The heartbeat
-/// of the application's runtime will be an argument; until it is measured, a process that answers is alive.
-pub(super) fn livez() -> Answer {
-    let body = LivezBody {
-        alive: true,
-        reason: None,
-    };
-    Answer::json(StatusCode::OK, to_json(&body))
+/// Would only a restart help? It is given nothing but the signs of life of this process: no check, no dependency, no
+/// report.
+pub(super) fn livez(alive: &Alive) -> Answer {
+    let reasons: Vec<_> = alive.against.iter().map(Vital::sentence).collect();
+    let body = fitted(&reasons, |reasons| {
+        to_json(&LivezBody {
+            alive: alive.is_alive(),
+            reason: (!reasons.is_empty()).then(|| reasons.join("; ").into()),
+        })
+    });
+    Answer::json(code(alive.is_alive()), body)
 }
 
 pub(super) fn readyz(view: &View<'_>) -> Answer {
     let reasons = view.reasons_not_ready();
     let ready = reasons.is_empty();
     let serving = view.serving();
+    let lag = view.shared.vitals.seen().lag;
     let body = fitted(&reasons, |reasons| {
         to_json(&ReadyzBody {
             ready,
             reasons,
             serving: Some(serving),
-            loop_lag_ms: None,
+            loop_lag_ms: lag.map(lag_millis),
         })
     });
     Answer::json(code(ready), body)

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::check::CheckContext;
+use crate::spread;
 
 /// About how long until the next run while a flip is pending: damping costs seconds, not intervals.
 const RETRY: Duration = Duration::from_secs(1);
@@ -21,13 +22,10 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(context: &CheckContext, interval: Duration, born: Instant) -> Self {
-        let hash = [context.service(), context.instance(), context.check()]
-            .into_iter()
-            .fold(FNV_OFFSET, |hash, name| fnv(hash, name.as_str()));
         Self {
             born,
             interval,
-            hash: mixed(hash),
+            hash: spread::hash([context.service(), context.instance(), context.check()]),
         }
     }
 
@@ -50,28 +48,10 @@ impl Schedule {
     /// The next run while a flip is pending: one second after `after`, a quarter more or less. Which of them follows
     /// from the number of the result.
     pub(super) fn retry(&self, after: Instant, seq: u64) -> Instant {
-        let millis = mixed(self.hash ^ seq) % 501;
+        let millis = spread::mixed(self.hash ^ seq) % 501;
         let jittered = RETRY * 3 / 4 + Duration::from_millis(millis);
         after + jittered.min(self.interval)
     }
-}
-
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-
-/// FNV-1a over the text and an end mark, so that `a`, `bc` and `ab`, `c` differ.
-fn fnv(hash: u64, text: &str) -> u64 {
-    let bytes = text.bytes().chain([0]);
-    bytes.fold(hash, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-    })
-}
-
-/// The last step of splitmix64: every bit of the result depends on every bit of the input.
-const fn mixed(hash: u64) -> u64 {
-    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
 }
 
 #[cfg(test)]

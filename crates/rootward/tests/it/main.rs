@@ -8,3 +8,4 @@ mod secrets;
 mod startup;
 mod support;
 mod under_harm;
+mod vitals;
