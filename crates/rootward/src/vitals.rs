@@ -100,10 +100,7 @@ impl Vitals {
     }
 
     /// How the lag was, since the start.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the metrics, which are not there yet")
-    )]
+    #[expect(dead_code, reason = "for the metrics, which are not there yet")]
     pub(crate) const fn history(&self) -> &History {
         &self.history
     }
