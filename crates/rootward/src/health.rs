@@ -47,6 +47,7 @@ pub struct Health {
     /// On the application's runtime.
     tasks: [JoinHandle<()>; 2],
     probe: ProbeThread,
+    ending: Ending,
 }
 
 impl Health {
@@ -55,18 +56,24 @@ impl Health {
         Builder::new(service.into())
     }
 
-    pub(crate) const fn new(
+    pub(crate) fn new(
         shared: Arc<Shared>,
         stop: watch::Sender<bool>,
         tasks: [JoinHandle<()>; 2],
         probe: ProbeThread,
     ) -> Self {
         Self {
+            ending: Ending(Arc::clone(&shared)),
             shared,
             stop,
             tasks,
             probe,
         }
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) const fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Something that must be over before the instance has started. It holds the start until it is dropped.
@@ -136,8 +143,10 @@ impl Health {
     }
 
     /// Stops the checks and the listener, and returns when neither has a task or a thread left. Only a check that
-    /// ignores cancellation (it blocks its thread) outlives it; it is waited for one second, and named in the log.
+    /// ignores cancellation (it blocks its thread) outlives it; it is waited for one second, and named in the log. What
+    /// is mounted on a server of the application's answers on, not ready.
     pub async fn stop(self) {
+        drop(self.ending);
         // Nobody listening any more is what is wanted.
         let _ = self.stop.send(true);
         for task in self.tasks {
@@ -149,6 +158,15 @@ impl Health {
 
     fn now(&self) -> View<'_> {
         View::of(&self.shared, Instant::now())
+    }
+}
+
+/// Whoever still answers after the handle is gone says that nothing is checked any more.
+struct Ending(Arc<Shared>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

@@ -80,6 +80,8 @@ mod finding;
 mod health;
 mod identity;
 mod latch;
+#[cfg(feature = "tower")]
+mod mount;
 mod probe;
 mod redact;
 mod report;
@@ -95,6 +97,8 @@ pub use error::{Error, Problem};
 pub use failure::{Failure, MAX_DETAIL_BYTES, MAX_REASON_BYTES, Number, Outcome, Reason};
 pub use health::Health;
 pub use latch::Latch;
+#[cfg(feature = "tower")]
+pub use mount::{HealthService, LivenessService, Peer, ResponseFuture, is_probe, is_probe_answer};
 pub use probe::{Access, CHECK_FROM};
 pub use rootward_core::{Criticality, Depth, ErrorCategory, Name, Scope};
 pub use rootward_wire::v1::ReportBody;

@@ -20,6 +20,10 @@ use crate::vitals::Sampler;
 
 pub(crate) use answer::Answers;
 pub use answer::CHECK_FROM;
+#[cfg(feature = "tower")]
+pub(crate) use reply::Reply;
+#[cfg(feature = "tower")]
+pub(crate) use route::Endpoint;
 
 /// Who may read the detailed report. The small answers are for everybody.
 ///

@@ -4,7 +4,7 @@
 //! application's runtime is blocked, and a burst of probes costs the runner nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -100,6 +100,8 @@ pub(crate) struct Shared {
     states: ArcSwap<States>,
     /// The application's own switch: why it does not want traffic.
     not_ready: ArcSwapOption<String>,
+    /// Nobody checks any more: the handle was stopped or dropped.
+    ended: AtomicBool,
     /// Grows with every change of what is answered from here.
     version: AtomicU64,
 }
@@ -126,6 +128,7 @@ impl Shared {
             wall,
             states: ArcSwap::from_pointee(states),
             not_ready: ArcSwapOption::empty(),
+            ended: AtomicBool::new(false),
             version: AtomicU64::new(0),
         }
     }
@@ -143,6 +146,16 @@ impl Shared {
         let reason = reason.map(|reason| Arc::new(shown(&reason, MAX_REASON_BYTES).into_owned()));
         self.not_ready.store(reason);
         self.touch();
+    }
+
+    /// From here on nobody renews the evidence. Whoever still answers, on a server of the application's, says so.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.touch();
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
     }
 
     pub(crate) fn not_ready(&self) -> Option<Arc<String>> {

@@ -149,6 +149,10 @@ impl<'a> View<'a> {
             }
             reasons.extend(held.iter().map(|what| format!("{starting}: {what}")));
         }
+        if self.shared.is_ended() {
+            let stopped = ErrorCategory::ShuttingDown.phrase();
+            reasons.push(format!("{stopped}: health is checked no longer"));
+        }
         if let Some(reason) = self.shared.not_ready() {
             reasons.push(reason.to_string());
         }

@@ -4,7 +4,7 @@
 //! same millisecond, so a burst of probes costs little more than sending the bytes.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, TryLockError};
 
 use http::Request;
 use http::header::{FORWARDED, HeaderMap, HeaderName};
@@ -53,8 +53,14 @@ impl Answers {
         }
     }
 
-    /// Answers one request. Its body, if it has one, is not read.
-    pub(crate) fn answer<B>(&self, request: &Request<B>, peer: SocketAddr, now: Instant) -> Reply {
+    /// Answers one request. Its body, if it has one, is not read. Without a peer nobody knows who asks, so nobody is
+    /// taken for a caller on this machine.
+    pub(crate) fn answer<B>(
+        &self,
+        request: &Request<B>,
+        peer: Option<SocketAddr>,
+        now: Instant,
+    ) -> Reply {
         let Some(endpoint) = Endpoint::of(request.uri().path()) else {
             return reply::not_found();
         };
@@ -81,8 +87,14 @@ impl Answers {
             version: self.shared.version(),
             millis: now.saturating_duration_since(self.shared.born).as_millis(),
         };
-        // What a panic left behind is made anew.
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody waits for a thread that was put aside while it had the lock: whoever finds it taken makes the answer
+        // for itself.
+        let mut made = match self.made.try_lock() {
+            Ok(made) => made,
+            // What a panic left behind is made anew.
+            Err(TryLockError::Poisoned(left)) => left.into_inner(),
+            Err(TryLockError::WouldBlock) => return make(endpoint, &self.shared, now),
+        };
         if made.moment != Some(moment) {
             *made = Made {
                 moment: Some(moment),
@@ -96,12 +108,12 @@ impl Answers {
 }
 
 impl Access {
-    fn allows(self, peer: SocketAddr, headers: &HeaderMap) -> bool {
+    fn allows(self, peer: Option<SocketAddr>, headers: &HeaderMap) -> bool {
         match self {
             Self::Loopback => {
                 let passed_on =
                     headers.contains_key(FORWARDED) || headers.contains_key(FORWARDED_FOR);
-                peer.ip().to_canonical().is_loopback() && !passed_on
+                peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) && !passed_on
             }
         }
     }

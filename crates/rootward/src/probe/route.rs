@@ -26,7 +26,7 @@ impl Endpoint {
     ];
 
     /// By the exact path: a rule for a prefix would open what lies below it.
-    pub(super) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|endpoint| endpoint.path() == path)

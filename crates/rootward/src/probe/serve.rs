@@ -165,7 +165,11 @@ async fn converse(stream: TcpStream, peer: SocketAddr, answers: Arc<Answers>, he
     let service = service_fn(|request| {
         let now = Instant::now();
         heard.now(now);
-        ready(Ok::<_, Infallible>(answers.answer(&request, peer, now)))
+        ready(Ok::<_, Infallible>(answers.answer(
+            &request,
+            Some(peer),
+            now,
+        )))
     });
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)

@@ -1,0 +1,15 @@
+//! The same answers on a server of the application's: as a tower service, as an axum router.
+//!
+//! What is mounted reads the same snapshot as the probe listener and makes its answers in the same place. It shares
+//! the fate of the runtime that serves it: while that is blocked it does not answer. That is a reason for a port of
+//! its own for readiness, and the use of liveness on the main port.
+
+mod peer;
+#[cfg(feature = "axum")]
+mod router;
+mod seen;
+mod service;
+
+pub use peer::Peer;
+pub use seen::{is_probe, is_probe_answer};
+pub use service::{HealthService, LivenessService, ResponseFuture};
