@@ -1,0 +1,17 @@
+//! Recorded and simulated incidents: reads, makes and replays scenarios, and scores what a diagnosis says about them.
+//!
+//! - [`scenario`]: the format of `fixtures/rootcause/README.md`, read and written;
+//! - [`topology`] and [`simulator`]: maps, and a small world on them in which faults have consequences;
+//! - [`localiser`]: whatever finds root causes; [`baseline`]: simple ones to compare with;
+//! - [`score`]: how good they are. `cargo run --release -p rootward-sim -- score` prints the table.
+
+pub mod baseline;
+pub mod command;
+pub mod localiser;
+pub mod random;
+pub mod scenario;
+pub mod score;
+pub mod simulator;
+pub mod topology;
+
+pub use localiser::Localiser;

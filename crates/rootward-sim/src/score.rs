@@ -1,0 +1,16 @@
+//! How good a localiser is, on many incidents, in numbers.
+//!
+//! An incident is asked about at the end of each interval. What counts as right first, right exactly, in time and
+//! calibrated is said in [`judge`]; [`suite`] says which incidents there are for which seeds; [`table`] prints.
+
+mod calibration;
+mod judge;
+mod suite;
+mod table;
+mod tally;
+
+pub use calibration::Calibration;
+pub use judge::{Verdict, exact, first_right, judge, reciprocal_rank};
+pub use suite::{Contestant, Seeds, Size, incidents, run};
+pub use table::print;
+pub use tally::{Score, Tally};

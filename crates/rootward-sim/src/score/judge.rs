@@ -1,0 +1,205 @@
+//! Whether an answer is right.
+
+use crate::Localiser;
+use crate::scenario::Answer;
+use crate::simulator::{Simulated, Truth};
+
+use super::calibration::Calibration;
+
+/// Instants at the end of an incident that are judged; each counts the same.
+const JUDGED: usize = 3;
+
+/// What one incident says about a localiser.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The share of the judged instants at which the most certain cause was right.
+    pub top1: f64,
+    /// The share at which the set was exactly right.
+    pub exact: f64,
+    /// One divided by the place of the first right id in the ranked list, averaged over the judged instants.
+    pub reciprocal_rank: f64,
+    /// Seconds from the last onset to the first instant at which the set was exactly right; none when never.
+    pub time_to_right: Option<f64>,
+    /// Answers by confidence, of all instants after the last onset.
+    pub calibration: Calibration,
+    /// The last answer.
+    pub last: Answer,
+}
+
+/// Plays an incident and judges the answers. The last three intervals are judged; the time counts from the onset of
+/// the last fault to the first instant with the right set.
+pub fn judge(incident: &Simulated, localiser: &mut dyn Localiser) -> Verdict {
+    let onset = incident.truth.last_onset();
+    let interval = incident.scenario.graph.interval_s;
+    let mut calibration = Calibration::default();
+    let mut time_to_right = None;
+    let mut judged = Vec::new();
+    ask_each_interval(incident, localiser, |t, answer| {
+        if t <= onset {
+            return;
+        }
+        for cause in &answer.root_causes {
+            let right = incident.truth.matching(&cause.id).is_some();
+            calibration.add(cause.confidence, right);
+        }
+        if time_to_right.is_none() && exact(&incident.truth, &answer) {
+            time_to_right = Some(t - onset);
+        }
+        if t > incident.end - (f64::from(u32::try_from(JUDGED).unwrap_or(3)) - 0.5) * interval {
+            judged.push(answer);
+        }
+    });
+    let mean = |of: &dyn Fn(&Answer) -> f64| {
+        let count = f64::from(u32::try_from(judged.len()).unwrap_or(u32::MAX)).max(1.0);
+        judged.iter().map(of).sum::<f64>() / count
+    };
+    let share = |yes: bool| if yes { 1.0 } else { 0.0 };
+    Verdict {
+        top1: mean(&|answer| share(first_right(&incident.truth, answer))),
+        exact: mean(&|answer| share(exact(&incident.truth, answer))),
+        reciprocal_rank: mean(&|answer| reciprocal_rank(&incident.truth, answer)),
+        time_to_right,
+        calibration,
+        last: judged.pop().unwrap_or_default(),
+    }
+}
+
+/// Plays a scenario and asks at the end of each interval, after all events received until then.
+pub(super) fn ask_each_interval(
+    incident: &Simulated,
+    localiser: &mut dyn Localiser,
+    mut say: impl FnMut(f64, Answer),
+) {
+    let interval = incident.scenario.graph.interval_s;
+    let mut events = incident.scenario.events.iter().peekable();
+    let mut number = 1_u32;
+    loop {
+        let t = f64::from(number) * interval;
+        if t > incident.end + interval / 1000.0 {
+            return;
+        }
+        while let Some(event) = events.next_if(|event| event.recv() <= t) {
+            localiser.apply(event);
+        }
+        let answer = localiser.answer(t);
+        say(t, answer);
+        number += 1;
+    }
+}
+
+/// Whether the most certain cause is one of the injected ones. With nothing named it is not.
+#[must_use]
+pub fn first_right(truth: &Truth, answer: &Answer) -> bool {
+    let mut best: Option<&crate::scenario::RootCause> = None;
+    for cause in &answer.root_causes {
+        if best.is_none_or(|best| cause.confidence > best.confidence) {
+            best = Some(cause);
+        }
+    }
+    best.is_some_and(|cause| truth.matching(&cause.id).is_some())
+}
+
+/// Whether each injected fault is named once, and nothing else is.
+#[must_use]
+pub fn exact(truth: &Truth, answer: &Answer) -> bool {
+    let named: Vec<&str> = answer
+        .root_causes
+        .iter()
+        .map(|cause| cause.id.as_str())
+        .collect();
+    named.len() == truth.causes.len() && pairs_up(truth, &named, &mut vec![false; named.len()])
+}
+
+/// Whether every fault from the first unpaired one on finds a name of its own.
+fn pairs_up(truth: &Truth, named: &[&str], taken: &mut Vec<bool>) -> bool {
+    let at = taken.iter().filter(|taken| **taken).count();
+    let Some(cause) = truth.causes.get(at) else {
+        return true;
+    };
+    for number in 0..named.len() {
+        if !taken[number] && cause.accept.iter().any(|id| id == named[number]) {
+            taken[number] = true;
+            if pairs_up(truth, named, taken) {
+                return true;
+            }
+            taken[number] = false;
+        }
+    }
+    false
+}
+
+/// One divided by the place of the first right id in the ranked list; 0 when there is none.
+#[must_use]
+pub fn reciprocal_rank(truth: &Truth, answer: &Answer) -> f64 {
+    answer
+        .rank
+        .iter()
+        .position(|ranked| truth.matching(&ranked.id).is_some())
+        .map_or(0.0, |at| {
+            1.0 / (f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exact, first_right, reciprocal_rank};
+    use crate::scenario::{Answer, CauseKind, CauseState, Ranked, RootCause};
+    use crate::simulator::{TrueCause, Truth};
+
+    fn truth(causes: &[&[&str]]) -> Truth {
+        let cause = |accept: &&[&str]| TrueCause {
+            id: accept[0].to_owned(),
+            accept: accept.iter().map(|id| (*id).to_owned()).collect(),
+            since_s: 100.0,
+        };
+        Truth {
+            causes: causes.iter().map(cause).collect(),
+        }
+    }
+
+    fn answer(causes: &[(&str, f64)]) -> Answer {
+        let cause = |(id, confidence): &(&str, f64)| RootCause {
+            id: (*id).to_owned(),
+            kind: CauseKind::Node,
+            state: CauseState::Down,
+            confidence: *confidence,
+            evidence: Vec::new(),
+            evidence_count: 0,
+            alternatives: Vec::new(),
+        };
+        let ranked = |(id, margin): &(&str, f64)| Ranked {
+            id: (*id).to_owned(),
+            margin: *margin,
+        };
+        Answer {
+            root_causes: causes.iter().map(cause).collect(),
+            rank: causes.iter().map(ranked).collect(),
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_right_once() {
+        let truth = truth(&[&["node:db", "edge:api->db"]]);
+        assert!(exact(&truth, &answer(&[("edge:api->db", 0.9)])));
+        assert!(!exact(
+            &truth,
+            &answer(&[("edge:api->db", 0.9), ("node:db", 0.8)])
+        ));
+        assert!(!exact(&truth, &answer(&[])));
+    }
+
+    #[test]
+    fn overlapping_sets_are_paired_as_well_as_possible() {
+        let truth = truth(&[&["node:a", "node:b"], &["node:a"]]);
+        assert!(exact(&truth, &answer(&[("node:a", 0.9), ("node:b", 0.8)])));
+    }
+
+    #[test]
+    fn the_most_certain_cause_is_the_first_whatever_its_place() {
+        let truth = truth(&[&["node:db"]]);
+        let answer = answer(&[("node:api", 0.6), ("node:db", 0.9)]);
+        assert!(first_right(&truth, &answer));
+        assert!((reciprocal_rank(&truth, &answer) - 0.5).abs() < 1e-9);
+    }
+}

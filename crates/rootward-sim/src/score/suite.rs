@@ -1,0 +1,168 @@
+//! Which incidents there are: seeds for tuning, and others for reporting.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::judge::{ask_each_interval, judge};
+use super::tally::Tally;
+use crate::Localiser;
+use crate::random::Random;
+use crate::scenario::Graph;
+use crate::simulator::{Kind, Simulated, healthy_hours, incident};
+use crate::topology::{Plan, healthy_twenty, layered, shapes};
+
+/// Which incidents. Constants are chosen on the tuning seeds only; figures are reported on the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seeds {
+    /// To choose constants on.
+    Tuning,
+    /// To report figures on.
+    Reporting,
+}
+
+impl Seeds {
+    fn base(self) -> u64 {
+        match self {
+            Self::Tuning => 1_000_000,
+            Self::Reporting => 7_000_000,
+        }
+    }
+}
+
+/// How many incidents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Of each kind.
+    pub of_each_kind: u64,
+    /// Systems of twenty services that run without a fault.
+    pub healthy_systems: u64,
+    /// Hours each of them runs.
+    pub hours: u64,
+}
+
+impl Size {
+    /// What is reported.
+    pub const FULL: Self = Self {
+        of_each_kind: 40,
+        healthy_systems: 10,
+        hours: 2,
+    };
+    /// A look.
+    pub const QUICK: Self = Self {
+        of_each_kind: 6,
+        healthy_systems: 2,
+        hours: 1,
+    };
+}
+
+/// Something to score: its name, and how to make it for a map.
+pub struct Contestant {
+    /// Its row in the table.
+    pub name: &'static str,
+    /// Makes a fresh one.
+    pub make: fn(&Graph) -> Box<dyn Localiser>,
+}
+
+impl std::fmt::Debug for Contestant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Contestant")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The incidents of a kind, one after the other: the shapes take turns.
+pub fn incidents(seeds: Seeds, kind: Kind, count: u64) -> impl Iterator<Item = Simulated> {
+    let at = Kind::ALL
+        .iter()
+        .position(|known| *known == kind)
+        .unwrap_or(0);
+    let row = seeds.base() + u64::try_from(at).unwrap_or(0) * 10_000;
+    // A shape may have no place for a kind (no cycle): the next one takes its turn.
+    (0..)
+        .filter_map(move |number| {
+            let seed = row + number;
+            incident(&plan(kind, number, seed), kind, seed)
+        })
+        .take(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+fn plan(kind: Kind, number: u64, seed: u64) -> Plan {
+    match kind {
+        Kind::Large | Kind::LargeZone => {
+            layered("layered", 300, &mut Random::new(seed).fork("plan"))
+        }
+        Kind::Cycle => turn(number, |plan| plan.on_cycles().contains(&true)),
+        Kind::NodeDown
+        | Kind::NodeDegraded
+        | Kind::NodeIntermittent
+        | Kind::App
+        | Kind::InstanceDead
+        | Kind::InstanceEgress
+        | Kind::Edge
+        | Kind::InstanceEdge
+        | Kind::Host
+        | Kind::Zone
+        | Kind::Poller
+        | Kind::Version
+        | Kind::Two
+        | Kind::Three
+        | Kind::HostAndApp
+        | Kind::OneObserver => turn(number, |_| true),
+    }
+}
+
+fn turn(number: u64, fits: impl Fn(&Plan) -> bool) -> Plan {
+    let mut plans: Vec<Plan> = shapes().iter().map(crate::topology::Shape::plan).collect();
+    plans.retain(fits);
+    let count = u64::try_from(plans.len()).unwrap_or(1).max(1);
+    plans.swap_remove(usize::try_from(number % count).unwrap_or(0))
+}
+
+/// Scores each contestant on every kind, and in healthy hours. For each contestant: a tally for each kind, and one for
+/// the healthy hours.
+#[must_use]
+pub fn run(
+    contestants: &[Contestant],
+    seeds: Seeds,
+    size: Size,
+) -> Vec<(BTreeMap<Kind, Tally>, Tally)> {
+    let mut rows: Vec<(BTreeMap<Kind, Tally>, Tally)> = Vec::new();
+    rows.resize_with(contestants.len(), Default::default);
+    for &kind in Kind::ALL {
+        for incident in incidents(seeds, kind, size.of_each_kind) {
+            for (contestant, row) in contestants.iter().zip(&mut rows) {
+                let mut localiser = (contestant.make)(&incident.scenario.graph);
+                let verdict = judge(&incident, &mut *localiser);
+                row.0.entry(kind).or_default().incident(&verdict);
+            }
+        }
+    }
+    for number in 0..size.healthy_systems {
+        let seed = seeds.base() + 900_000 + number;
+        let plan = healthy_twenty(&mut Random::new(seed).fork("plan"));
+        let calm = healthy_hours(&plan, size.hours, seed);
+        for (contestant, row) in contestants.iter().zip(&mut rows) {
+            let mut localiser = (contestant.make)(&calm.scenario.graph);
+            let causes = false_causes(&calm, &mut *localiser);
+            row.1.healthy(calm.end / 3600.0, &causes);
+        }
+    }
+    rows
+}
+
+/// The confidence of each cause that appears. One that stays is counted once; one that goes and comes back, again.
+fn false_causes(calm: &Simulated, localiser: &mut dyn Localiser) -> Vec<f64> {
+    let mut before = BTreeSet::new();
+    let mut found = Vec::new();
+    ask_each_interval(calm, localiser, |_, answer| {
+        let mut now = BTreeSet::new();
+        for cause in answer.root_causes {
+            if !before.contains(&cause.id) {
+                found.push(cause.confidence);
+            }
+            now.insert(cause.id);
+        }
+        before = now;
+    });
+    found
+}

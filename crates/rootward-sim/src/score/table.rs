@@ -1,0 +1,63 @@
+//! The table: one row a contestant, then one row a kind of incident for the first of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::suite::Contestant;
+use super::tally::{Score, Tally};
+use crate::simulator::Kind;
+
+/// The scores as text.
+#[must_use]
+pub fn print(contestants: &[Contestant], rows: &[(BTreeMap<Kind, Tally>, Tally)]) -> String {
+    let mut text = String::new();
+    line(&mut text, "localiser", None);
+    for (contestant, (kinds, healthy)) in contestants.iter().zip(rows) {
+        let mut all = Tally::default();
+        kinds.values().for_each(|tally| all.merge(tally));
+        all.merge(healthy);
+        line(&mut text, contestant.name, Some(&all.score()));
+    }
+    let (Some(first), Some((kinds, healthy))) = (contestants.first(), rows.first()) else {
+        return text;
+    };
+    text.push('\n');
+    line(&mut text, &format!("{}, by kind", first.name), None);
+    for (kind, tally) in kinds {
+        line(&mut text, kind.as_str(), Some(&tally.score()));
+    }
+    let mut all = Tally::default();
+    kinds.values().for_each(|tally| all.merge(tally));
+    all.merge(healthy);
+    let _ = writeln!(text, "\n{}, by confidence", first.name);
+    let _ = writeln!(text, "{:>10} {:>9} {:>9}", "answers", "claimed", "right");
+    for (answers, claimed, right) in all.calibration().bins() {
+        let _ = writeln!(text, "{answers:>10} {claimed:>9.3} {right:>9.3}");
+    }
+    text
+}
+
+fn line(text: &mut String, name: &str, score: Option<&Score>) {
+    let _ = match score {
+        None => writeln!(
+            text,
+            "{name:<24} {:>9} {:>7} {:>7} {:>7} {:>8} {:>7} {:>8}",
+            "incidents", "top-1", "exact", "MRR", "median s", "ECE", "false/h"
+        ),
+        Some(score) => {
+            let false_causes = score
+                .false_per_hour
+                .map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
+            let time = if score.median_time.is_finite() {
+                format!("{:.0}", score.median_time)
+            } else {
+                "never".to_owned()
+            };
+            writeln!(
+                text,
+                "{name:<24} {:>9} {:>7.3} {:>7.3} {:>7.3} {time:>8} {:>7.3} {false_causes:>8}",
+                score.incidents, score.top1, score.exact, score.mrr, score.calibration_error
+            )
+        }
+    };
+}

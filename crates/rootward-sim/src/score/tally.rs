@@ -1,0 +1,94 @@
+//! Verdicts of many incidents, added up.
+
+use super::calibration::Calibration;
+use super::judge::Verdict;
+
+/// Sums over incidents.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    incidents: f64,
+    top1: f64,
+    exact: f64,
+    reciprocal_rank: f64,
+    times: Vec<f64>,
+    calibration: Calibration,
+    false_causes: f64,
+    healthy_hours: f64,
+}
+
+/// What the sums mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// How many incidents.
+    pub incidents: f64,
+    /// The share in which the most certain cause was right.
+    pub top1: f64,
+    /// The share in which the set was exactly right.
+    pub exact: f64,
+    /// The mean reciprocal rank.
+    pub mrr: f64,
+    /// The median time to the right set, in seconds; infinite when more than half never had it.
+    pub median_time: f64,
+    /// The expected calibration error.
+    pub calibration_error: f64,
+    /// Causes named in healthy hours, per hour; none when there were no such hours.
+    pub false_per_hour: Option<f64>,
+}
+
+impl Tally {
+    /// Adds an incident.
+    pub fn incident(&mut self, verdict: &Verdict) {
+        self.incidents += 1.0;
+        self.top1 += verdict.top1;
+        self.exact += verdict.exact;
+        self.reciprocal_rank += verdict.reciprocal_rank;
+        self.times
+            .push(verdict.time_to_right.unwrap_or(f64::INFINITY));
+        self.calibration.merge(&verdict.calibration);
+    }
+
+    /// Adds healthy hours in which `causes` were named, each counted when it appears, with its confidence.
+    pub fn healthy(&mut self, hours: f64, causes: &[f64]) {
+        self.healthy_hours += hours;
+        for confidence in causes {
+            self.false_causes += 1.0;
+            self.calibration.add(*confidence, false);
+        }
+    }
+
+    /// Adds the sums of another.
+    pub fn merge(&mut self, other: &Self) {
+        self.incidents += other.incidents;
+        self.top1 += other.top1;
+        self.exact += other.exact;
+        self.reciprocal_rank += other.reciprocal_rank;
+        self.times.extend_from_slice(&other.times);
+        self.calibration.merge(&other.calibration);
+        self.false_causes += other.false_causes;
+        self.healthy_hours += other.healthy_hours;
+    }
+
+    /// Answers by confidence.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// What the sums mean.
+    #[must_use]
+    pub fn score(&self) -> Score {
+        let incidents = self.incidents.max(1.0);
+        let mut times = self.times.clone();
+        times.sort_by(f64::total_cmp);
+        Score {
+            incidents: self.incidents,
+            top1: self.top1 / incidents,
+            exact: self.exact / incidents,
+            mrr: self.reciprocal_rank / incidents,
+            median_time: times.get(times.len() / 2).copied().unwrap_or(f64::INFINITY),
+            calibration_error: self.calibration.error(),
+            false_per_hour: (self.healthy_hours > 0.0)
+                .then(|| self.false_causes / self.healthy_hours),
+        }
+    }
+}

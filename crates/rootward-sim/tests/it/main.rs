@@ -1,0 +1,5 @@
+//! Scenarios as files, the simulator and the scorer, from outside.
+
+mod cases;
+mod lines;
+mod simulated;
