@@ -1,7 +1,7 @@
 //! The load: keep-alive connections in a closed loop for throughput, paced requests for latency.
 //!
 //! It speaks just enough HTTP/1.1 to read an answer with a content length, so that its own cost is small and the same
-//! for both servers.
+//! for all servers.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{MissedTickBehavior, timeout};
+
+use crate::statistics::Latencies;
 
 /// The longest answer that is read.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
@@ -17,64 +19,89 @@ const MAX_ANSWER_BYTES: usize = 256 * 1024;
 /// No answer takes longer, or the run is void.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
 
+/// How a chunked answer ends (RFC 9112, 7.1).
+const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
+
 /// One keep-alive connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
     request: Vec<u8>,
+    code: u16,
     buffer: Vec<u8>,
 }
 
+/// How large an answer is, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) head: usize,
+    pub(crate) body: usize,
+}
+
 impl Connection {
-    pub(crate) async fn open(address: SocketAddr, path: &str) -> io::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
+    /// Only answers with this status code count; any other ends the run.
+    pub(crate) async fn open(address: SocketAddr, path: &str, code: u16) -> io::Result<Self> {
+        let stream = timeout(ANSWER_DEADLINE, TcpStream::connect(address))
+            .await
+            .unwrap_or_else(|_| Err(io::Error::other("no connection within 5 s")))?;
         stream.set_nodelay(true)?;
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes();
         Ok(Self {
             stream,
             request,
+            code,
             buffer: vec![0; MAX_ANSWER_BYTES],
         })
     }
 
-    /// One request and its whole answer; the length of the body.
-    pub(crate) async fn ask(&mut self) -> io::Result<usize> {
+    /// One request and its whole answer.
+    pub(crate) async fn ask(&mut self) -> io::Result<Size> {
         timeout(ANSWER_DEADLINE, self.exchange())
             .await
             .unwrap_or_else(|_| Err(io::Error::other("no answer within 5 s")))
     }
 
-    async fn exchange(&mut self) -> io::Result<usize> {
+    async fn exchange(&mut self) -> io::Result<Size> {
         self.stream.write_all(&self.request).await?;
         let mut filled = 0;
         loop {
-            let read = self.stream.read(&mut self.buffer[filled..]).await?;
-            if read == 0 {
-                return Err(io::Error::other("the server closed the connection"));
-            }
-            filled += read;
+            filled += self.read(filled).await?;
             let Some(head) = end_of_head(&self.buffer[..filled]) else {
                 continue;
             };
-            let length = content_length(&self.buffer[..head])
-                .ok_or_else(|| io::Error::other("the answer has no content length"))?;
-            while filled < head + length {
-                let read = self.stream.read(&mut self.buffer[filled..]).await?;
-                if read == 0 {
-                    return Err(io::Error::other("the answer is cut short"));
-                }
-                filled += read;
+            let text = std::str::from_utf8(&self.buffer[..head]).map_err(io::Error::other)?;
+            let code = code(text).ok_or_else(|| io::Error::other("the answer has no code"))?;
+            let length = content_length(text);
+            if length.is_none() && !is_chunked(text) {
+                return Err(io::Error::other("the answer says nothing of its length"));
             }
-            return Ok(length);
+            if code != self.code {
+                let text = format!("answered {code} where {} was expected", self.code);
+                return Err(io::Error::other(text));
+            }
+            // A chunked answer ends with an empty chunk; nothing follows it, since nothing was asked yet.
+            while match length {
+                Some(body) => filled < head + body,
+                None => !self.buffer[head..filled].ends_with(LAST_CHUNK),
+            } {
+                filled += self.read(filled).await?;
+            }
+            let body = length.unwrap_or(filled - head);
+            return Ok(Size { head, body });
+        }
+    }
+
+    async fn read(&mut self, filled: usize) -> io::Result<usize> {
+        match self.stream.read(&mut self.buffer[filled..]).await? {
+            0 => Err(io::Error::other("the server closed the connection")),
+            read => Ok(read),
         }
     }
 
     /// The body of one answer.
     pub(crate) async fn body(&mut self) -> io::Result<Vec<u8>> {
-        let length = self.ask().await?;
-        let text = &self.buffer;
-        let head = end_of_head(text).ok_or_else(|| io::Error::other("the answer has no head"))?;
-        Ok(text[head..head + length].to_vec())
+        let Size { head, body } = self.ask().await?;
+        Ok(self.buffer[head..head + body].to_vec())
     }
 }
 
@@ -85,12 +112,22 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
         .map(|at| at + 4)
 }
 
-fn content_length(head: &[u8]) -> Option<usize> {
-    let head = std::str::from_utf8(head).ok()?;
+fn code(head: &str) -> Option<u16> {
+    head.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()
+}
+
+fn content_length(head: &str) -> Option<usize> {
+    header(head, "content-length")?.parse().ok()
+}
+
+fn is_chunked(head: &str) -> bool {
+    header(head, "transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked"))
+}
+
+fn header<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
     head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().ok())?
+        name.eq_ignore_ascii_case(wanted).then(|| value.trim())
     })
 }
 
@@ -105,14 +142,16 @@ pub(crate) struct Loop {
 pub(crate) async fn throughput(
     address: SocketAddr,
     path: &'static str,
+    code: u16,
     connections: usize,
     length: Duration,
 ) -> io::Result<Loop> {
+    // Aborts what is left of them when it is dropped.
     let mut tasks = tokio::task::JoinSet::new();
     let begin = Instant::now();
     for _ in 0..connections {
         tasks.spawn(async move {
-            let mut connection = Connection::open(address, path).await?;
+            let mut connection = Connection::open(address, path, code).await?;
             let mut answers = 0_u32;
             while begin.elapsed() < length {
                 connection.ask().await?;
@@ -135,12 +174,15 @@ pub(crate) async fn throughput(
 pub(crate) async fn latencies(
     address: SocketAddr,
     path: &str,
+    code: u16,
     count: usize,
     pace: Duration,
-) -> io::Result<Vec<Duration>> {
-    let mut connection = Connection::open(address, path).await?;
+) -> io::Result<Latencies> {
+    let mut connection = Connection::open(address, path, code).await?;
     connection.ask().await?;
     let mut clock = tokio::time::interval(pace);
+    // After a late answer the next one is asked at its own time, not at once.
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut taken = Vec::with_capacity(count);
     for _ in 0..count {
         clock.tick().await;
@@ -148,5 +190,5 @@ pub(crate) async fn latencies(
         connection.ask().await?;
         taken.push(begin.elapsed());
     }
-    Ok(taken)
+    Ok(Latencies::new(taken))
 }

@@ -1,44 +1,104 @@
-//! Benchmarks: ours beside a reference, in one interleaved run, so that a noisy machine is noisy for both.
+//! Benchmarks: ours beside others, in one interleaved run, so that a noisy machine is noisy for all.
 //!
-//! Run with `cargo run --profile bench -p rootward-bench -- health`. Absolute numbers say more about the machine than
-//! about the servers; the ratios, taken round by round, are what counts.
+//! Run with `cargo run --profile bench -p rootward-bench -- BENCHMARK`. Absolute numbers say more about the machine than
+//! about the servers; the ratios, taken round by round, are what counts. docs/benchmarks.md says what each means.
 
+mod arguments;
+mod child;
 mod client;
 mod cpu;
+mod distress;
+mod footprint;
+mod goal;
+mod health;
+mod host;
+mod load;
+mod peers;
+mod plan;
+mod prober;
+mod probes;
+mod proxies;
+mod real_time;
 mod reference;
 mod rounds;
+mod statistics;
 mod subject;
+mod temporary;
 
+use std::io;
 use std::process::ExitCode;
 
-/// Rounds when nothing else is said.
-const DEFAULT_ROUNDS: usize = 7;
+use arguments::{Arguments, Benchmark};
+use goal::Outcome;
+use plan::Plan;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// A goal was missed, and `--check` was given.
+const MISSED: u8 = 1;
+
+/// It could not run.
+const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = match arguments
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
-        ["health"] => Ok(DEFAULT_ROUNDS),
-        ["health", "--rounds", count] => count
-            .parse()
-            .map_err(|_| "--rounds takes a number".to_owned()),
-        _ => Err("usage: rootward-bench health [--rounds N]".to_owned()),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = match Arguments::parse(&words) {
+        Ok(arguments) => arguments,
+        Err(sentence) => {
+            complain(&format!("{sentence}\n\n{}", arguments::USAGE));
+            return ExitCode::from(FAILED);
+        }
     };
-    let outcome = rounds.and_then(|rounds| rounds::run(rounds).map_err(|error| error.to_string()));
-    match outcome {
-        Ok(report) => {
-            print(&report);
-            ExitCode::SUCCESS
-        }
-        Err(problem) => {
-            complain(&problem);
-            ExitCode::from(2)
-        }
+    if let Benchmark::Host { dependency, embeds } = arguments.benchmark {
+        return match host::run(dependency, embeds, print) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error),
+        };
     }
+    match run(arguments) {
+        Ok(outcome) => {
+            print(&outcome.to_string());
+            if arguments.check && !outcome.all_met() {
+                ExitCode::from(MISSED)
+            } else {
+                ExitCode::SUCCESS
+            }
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// The benchmark, unless it is interrupted; either way, nothing that it started is left.
+fn run(arguments: Arguments) -> io::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        tokio::select! {
+            outcome = benchmark(arguments.benchmark, &arguments.plan) => outcome,
+            _ = interrupt.recv() => Err(io::Error::other("interrupted")),
+            _ = terminate.recv() => Err(io::Error::other("told to end")),
+            _ = hangup.recv() => Err(io::Error::other("the terminal is gone")),
+        }
+    })
+}
+
+async fn benchmark(benchmark: Benchmark, plan: &Plan) -> io::Result<Outcome> {
+    match benchmark {
+        Benchmark::Health => health::run(plan).await,
+        Benchmark::Probes => probes::run(plan).await,
+        Benchmark::Peers => peers::run(plan, complain).await,
+        Benchmark::Distress => distress::run(plan).await,
+        Benchmark::Footprint => footprint::run(plan).await,
+        Benchmark::Host { .. } => Err(io::Error::other("a host is not a benchmark")),
+    }
+}
+
+fn failed(error: &io::Error) -> ExitCode {
+    complain(&error.to_string());
+    ExitCode::from(FAILED)
 }
 
 #[expect(clippy::print_stdout, reason = "only main prints")]

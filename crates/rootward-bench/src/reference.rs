@@ -3,50 +3,80 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
 use http_body_util::Full;
+use hyper::StatusCode;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::rounds::{Contender, Serving};
+
+pub(crate) const NAME: &str = "bare hyper";
+
+/// The name of its thread.
+const THREAD: &str = "reference";
+
 /// A running reference server.
 #[derive(Debug)]
 pub(crate) struct Reference {
-    pub(crate) address: SocketAddr,
+    address: SocketAddr,
+    code: u16,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Reference {
-    /// Serves `body` on a free port of loopback.
-    pub(crate) fn start(body: Bytes) -> io::Result<Self> {
+    /// Serves `body` with this status code on a free port of loopback. When it returns, the thread runs.
+    pub(crate) fn start(body: Bytes, code: u16) -> io::Result<Self> {
+        let status = StatusCode::from_u16(code).map_err(io::Error::other)?;
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
+        let (running, runs) = mpsc::sync_channel(1);
         let thread = std::thread::Builder::new()
-            .name("reference".to_owned())
+            .name(THREAD.to_owned())
             .spawn(move || {
+                // Whoever waits for it gives up only with its own thread.
+                let _ = running.send(());
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .enable_all()
                     .build();
                 if let Ok(runtime) = runtime {
                     runtime.block_on(async {
+                        let Ok(listener) = TcpListener::from_std(listener) else {
+                            return;
+                        };
                         tokio::select! {
-                            () = serve(listener, body) => {}
+                            () = serve(listener, body, status) => {}
                             _ = stopped => {}
                         }
                     });
                 }
             })?;
+        runs.recv().map_err(io::Error::other)?;
         Ok(Self {
             address,
+            code,
             stop: Some(stop),
             thread: Some(thread),
         })
+    }
+
+    /// As one that takes part in a comparison.
+    pub(crate) fn contender(&self, path: &'static str) -> Contender {
+        Contender {
+            name: NAME,
+            address: self.address,
+            path,
+            code: self.code,
+            serving: Serving::Thread(THREAD),
+        }
     }
 }
 
@@ -60,10 +90,8 @@ impl Drop for Reference {
     }
 }
 
-async fn serve(listener: std::net::TcpListener, body: Bytes) {
-    let Ok(listener) = TcpListener::from_std(listener) else {
-        return;
-    };
+/// Answers everything with the same bytes, for as long as it is polled.
+pub(crate) async fn serve(listener: TcpListener, body: Bytes, status: StatusCode) {
     let mut connections = tokio::task::JoinSet::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -77,6 +105,7 @@ async fn serve(listener: std::net::TcpListener, body: Bytes) {
                 let body = body.clone();
                 async move {
                     let mut response = hyper::Response::new(Full::new(body));
+                    *response.status_mut() = status;
                     let headers = response.headers_mut();
                     headers.insert(
                         "content-type",

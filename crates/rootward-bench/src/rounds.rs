@@ -1,174 +1,229 @@
-//! The run: reference and subject in turn, round by round, and the ratios of each round.
+//! Servers side by side: each round measures every one of them, in rotating order, and ratios are taken inside a round.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::client::{self, Connection};
+use crate::child::Child;
+use crate::client::{self, Connection, Size};
 use crate::cpu;
-use crate::reference::Reference;
-use crate::subject::Subject;
+use crate::load::Load;
+use crate::plan::{CONNECTIONS, Plan};
+use crate::statistics::{Figures, Latencies};
 
-/// Keep-alive connections of the closed loop.
-const CONNECTIONS: usize = 32;
+/// A server that takes part.
+#[derive(Debug)]
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    pub(crate) address: SocketAddr,
+    pub(crate) path: &'static str,
+    pub(crate) code: u16,
+    pub(crate) serving: Serving,
+}
 
-/// How long each closed loop runs.
-const LOOP: Duration = Duration::from_secs(1);
+/// Who serves: whose processor time is an answer's.
+#[derive(Debug)]
+pub(crate) enum Serving {
+    /// The thread of this process with this name.
+    Thread(&'static str),
+    /// A program with all its processes, which lives as long as this.
+    Program(Child),
+}
 
-/// Paced requests a round, and their pace.
-const PACED: usize = 400;
-const PACE: Duration = Duration::from_micros(3_300);
+impl Serving {
+    fn spent(&self) -> io::Result<Duration> {
+        match self {
+            Self::Thread(name) => cpu::of_thread(name),
+            Self::Program(child) => cpu::of_group(child.id()),
+        }
+    }
+}
 
-/// What the promise says about the slowest answer in a hundred.
-const PROMISE: Duration = Duration::from_millis(10);
-
-/// The name of the probe listener's thread.
-const SUBJECT_THREAD: &str = "rootward-probe";
-
-/// One side of a round.
+/// Who did not take part, and a sentence why.
 #[derive(Debug, Clone)]
-struct Side {
-    per_second: f64,
-    /// Processor time of the server's thread for each answer of the closed loop.
-    cpu_us: f64,
-    latencies: Vec<Duration>,
+pub(crate) struct Absent {
+    pub(crate) name: &'static str,
+    pub(crate) why: String,
 }
 
-/// Runs the benchmark and returns its table.
-pub(crate) fn run(rounds: usize) -> io::Result<String> {
-    let subject = Subject::start()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let body = runtime.block_on(async {
-        Connection::open(subject.address, "/health")
-            .await?
-            .body()
-            .await
-    })?;
-    let size = body.len();
-    let reference = Reference::start(body.into())?;
-    // The first answer also proves that its thread runs and has its name.
-    runtime.block_on(async {
-        Connection::open(reference.address, "/health")
-            .await?
-            .ask()
-            .await
-    })?;
-    subject.block();
-    let mut pairs = Vec::new();
-    for _ in 0..rounds.max(1) {
-        let bare = runtime.block_on(measure(reference.address, "reference"))?;
-        let ours = runtime.block_on(measure(subject.address, SUBJECT_THREAD))?;
-        pairs.push((bare, ours));
-    }
-    let size_at_the_end = runtime.block_on(async {
-        Connection::open(subject.address, "/health")
-            .await?
-            .ask()
-            .await
-    })?;
-    // Ages gain a digit or two; anything more would mean that the two sides did not send the same.
-    if size_at_the_end.abs_diff(size) > size / 50 {
-        let text =
-            format!("the answer changed during the run: {size} bytes, then {size_at_the_end}");
-        return Err(io::Error::other(text));
-    }
-    Ok(table(&pairs, size))
-}
-
-/// Asks one server; `thread` is the name of its thread.
-async fn measure(address: SocketAddr, thread: &str) -> io::Result<Side> {
-    let before = cpu::of_thread(thread)?;
-    let loop_ = client::throughput(address, "/health", CONNECTIONS, LOOP).await?;
-    let spent = cpu::of_thread(thread)?.saturating_sub(before);
-    let latencies = client::latencies(address, "/health", PACED, PACE).await?;
-    let cpu_us = spent.as_secs_f64() * 1e6 / loop_.answers;
-    Ok(Side {
-        per_second: loop_.answers / loop_.took.as_secs_f64(),
-        cpu_us,
-        latencies,
-    })
-}
-
-fn table(pairs: &[(Side, Side)], size: usize) -> String {
-    let mut text = format!(
-        "/health, {size} bytes, every dependency hanging, the application's runtime blocked; {} rounds, interleaved\n\n",
-        pairs.len()
-    );
-    text.push_str("round   bare hyper/s   ours/s   ratio   bare CPU us   ours CPU us   ratio   bare p50/p99 ms   ours p50/p99 ms\n");
-    for (at, (bare, ours)) in pairs.iter().enumerate() {
-        let (b, o) = (percentiles(&bare.latencies), percentiles(&ours.latencies));
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{at:>5}   {:>12.0}   {:>6.0}   {:>5.2}   {:>11.1}   {:>11.1}   {:>5.2}   {:>7.2} / {:<5.2}   {:>7.2} / {:<5.2}",
-            bare.per_second,
-            ours.per_second,
-            ours.per_second / bare.per_second,
-            bare.cpu_us,
-            ours.cpu_us,
-            ours.cpu_us / bare.cpu_us,
-            b.0,
-            b.1,
-            o.0,
-            o.1
-        );
-    }
-    let throughput = Ratios::of(pairs, |side| side.per_second);
-    let cpu = Ratios::of(pairs, |side| side.cpu_us);
-    let all: Vec<Duration> = pairs
-        .iter()
-        .flat_map(|(_, ours)| ours.latencies.iter().copied())
-        .collect();
-    let late = all.iter().filter(|taken| **taken > PROMISE).count();
-    let (p50, p99) = percentiles(&all);
-    let _ = write!(
-        text,
-        "\nthroughput, ours / bare hyper: {throughput}\n\
-         CPU of the server's thread for each answer, ours / bare hyper: {cpu}\n\
-         ours, all rounds: p50 {p50:.2} ms, p99 {p99:.2} ms, {late} of {} answers over 10 ms",
-        all.len()
-    );
-    text
-}
-
-/// The ratios of all rounds, in order.
-struct Ratios(Vec<f64>);
-
-impl Ratios {
-    fn of(pairs: &[(Side, Side)], measure: impl Fn(&Side) -> f64) -> Self {
-        let mut ratios: Vec<f64> = pairs
-            .iter()
-            .map(|(bare, ours)| measure(ours) / measure(bare))
-            .collect();
-        ratios.sort_by(f64::total_cmp);
-        Self(ratios)
-    }
-}
-
-impl fmt::Display for Ratios {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [least, .., most] = self.0.as_slice() else {
-            return f.write_str("too few rounds");
-        };
-        write!(
-            f,
-            "median {:.2} ({least:.2} to {most:.2})",
-            self.0[self.0.len() / 2]
+impl Absent {
+    /// Why somebody did not take part.
+    pub(crate) fn reason(absent: &[Self], name: &str) -> String {
+        let found = absent.iter().find(|absent| absent.name == name);
+        found.map_or_else(
+            || format!("{name} did not take part"),
+            |absent| absent.why.clone(),
         )
     }
 }
 
-/// The median and the 99th percentile, in milliseconds.
-fn percentiles(latencies: &[Duration]) -> (f64, f64) {
-    let mut sorted = latencies.to_vec();
-    sorted.sort_unstable();
-    let at = |share: usize| {
-        sorted
-            .get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1)))
-            .map_or(0.0, |d| d.as_secs_f64() * 1e3)
-    };
-    (at(50), at(99))
+/// One server in one round.
+#[derive(Debug, Clone)]
+struct Side {
+    per_second: f64,
+    /// Processor time, user and system, of all that serves, for each answer of the closed loop.
+    cpu_us: f64,
+    latencies: Latencies,
+}
+
+/// Everything that was measured.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    names: Vec<&'static str>,
+    sizes: Vec<Size>,
+    /// By round, then by contender.
+    rounds: Vec<Vec<Side>>,
+    before: Load,
+    after: Load,
+}
+
+/// Which figure a ratio is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Figure {
+    Cpu,
+    PerSecond,
+}
+
+/// Measures all contenders. The first one is ours.
+pub(crate) async fn run(contenders: &[Contender], plan: &Plan) -> io::Result<Measured> {
+    let before = Load::now();
+    let mut sizes = Vec::new();
+    for contender in contenders {
+        sizes.push(
+            contender
+                .ask()
+                .await
+                .map_err(|error| contender.blame(&error))?,
+        );
+    }
+    let mut rounds = Vec::new();
+    for round in 0..plan.rounds {
+        let mut sides: Vec<(usize, Side)> = Vec::new();
+        for place in 0..contenders.len() {
+            let at = (round + place) % contenders.len();
+            let side = contenders[at].measure(plan).await;
+            sides.push((at, side.map_err(|error| contenders[at].blame(&error))?));
+        }
+        sides.sort_by_key(|(at, _)| *at);
+        rounds.push(sides.into_iter().map(|(_, side)| side).collect());
+    }
+    Ok(Measured {
+        names: contenders.iter().map(|contender| contender.name).collect(),
+        sizes,
+        rounds,
+        before,
+        after: Load::now(),
+    })
+}
+
+impl Contender {
+    async fn ask(&self) -> io::Result<Size> {
+        let mut connection = Connection::open(self.address, self.path, self.code).await?;
+        connection.ask().await
+    }
+
+    async fn measure(&self, plan: &Plan) -> io::Result<Side> {
+        let (address, path, code) = (self.address, self.path, self.code);
+        let before = self.serving.spent()?;
+        let closed = client::throughput(address, path, code, CONNECTIONS, plan.closed_loop).await?;
+        let spent = self.serving.spent()?.saturating_sub(before);
+        let latencies = client::latencies(address, path, code, plan.paced, plan.pace).await?;
+        Ok(Side {
+            per_second: closed.answers / closed.took.as_secs_f64(),
+            cpu_us: spent.as_secs_f64() * 1e6 / closed.answers,
+            latencies,
+        })
+    }
+
+    fn blame(&self, error: &io::Error) -> io::Error {
+        io::Error::other(format!("measuring {}: {error}", self.name))
+    }
+}
+
+impl Measured {
+    /// Ours over another one's, round by round; `None` where the other did not take part.
+    pub(crate) fn ours_over(&self, name: &str, figure: Figure) -> Option<Figures> {
+        let at = self.names.iter().position(|other| *other == name)?;
+        Some(self.ratios(figure, 0, at))
+    }
+
+    /// Another one's over ours, round by round.
+    pub(crate) fn over_ours(&self, name: &str, figure: Figure) -> Option<Figures> {
+        let at = self.names.iter().position(|other| *other == name)?;
+        Some(self.ratios(figure, at, 0))
+    }
+
+    fn ratios(&self, figure: Figure, above: usize, below: usize) -> Figures {
+        let of = |side: &Side| match figure {
+            Figure::Cpu => side.cpu_us,
+            Figure::PerSecond => side.per_second,
+        };
+        let rounds = self.rounds.iter();
+        Figures::new(rounds.map(|sides| of(&sides[above]) / of(&sides[below])))
+    }
+
+    /// How many answers of ours came late, of how many.
+    pub(crate) fn ours_late(&self) -> (usize, usize) {
+        let ours = Latencies::all(self.rounds.iter().map(|sides| &sides[0].latencies));
+        (ours.late(), ours.count())
+    }
+
+    /// The table: every round of every contender, then the ratios.
+    pub(crate) fn table(&self, title: &str, plan: &Plan, absent: &[Absent]) -> String {
+        let mut text = format!(
+            "{title}\n{CONNECTIONS} keep-alive connections in a closed loop for {:?}, then {} requests, one every {:?}; {} rounds, order rotating\n\
+             load average {} before, {} after\n\n",
+            plan.closed_loop,
+            plan.paced,
+            plan.pace,
+            self.rounds.len(),
+            self.before,
+            self.after
+        );
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "round  {:<28} {:>10} {:>9} {:>8} {:>8}  {:>13} {:>11}  {:>11}",
+            "server",
+            "answers/s",
+            "CPU us",
+            "p50 ms",
+            "p99 ms",
+            "CPU ours/its",
+            "/s ours/its",
+            "head+body B"
+        );
+        for (round, sides) in self.rounds.iter().enumerate() {
+            for (at, side) in sides.iter().enumerate() {
+                let _ = writeln!(
+                    text,
+                    "{:>5}  {:<28} {:>10.0} {:>9.1} {:>8.2} {:>8.2}  {:>13.2} {:>11.2}  {:>11}",
+                    round + 1,
+                    self.names[at],
+                    side.per_second,
+                    side.cpu_us,
+                    side.latencies.percentile(500),
+                    side.latencies.percentile(990),
+                    sides[0].cpu_us / side.cpu_us,
+                    sides[0].per_second / side.per_second,
+                    format!("{}+{}", self.sizes[at].head, self.sizes[at].body)
+                );
+            }
+        }
+        text.push('\n');
+        for (at, name) in self.names.iter().enumerate().skip(1) {
+            let _ = writeln!(
+                text,
+                "ours / {name}: CPU {}, answers/s {}; {name} / ours: CPU {}",
+                self.ratios(Figure::Cpu, 0, at),
+                self.ratios(Figure::PerSecond, 0, at),
+                self.ratios(Figure::Cpu, at, 0)
+            );
+        }
+        for Absent { name, why } in absent {
+            let _ = writeln!(text, "{name}: not measured: {why}");
+        }
+        text
+    }
 }
