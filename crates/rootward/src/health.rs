@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::builder::Builder;
+use crate::deep::TooMany;
 use crate::failure::Reason;
 use crate::latch::{Latch, Startup};
 use crate::probe::ProbeThread;
@@ -128,6 +129,29 @@ impl Health {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.now().reasons_not_ready().is_empty()
+    }
+
+    /// Runs all checks now, or joins the run under way, as `/health/deep` does, and waits until each has a result, for
+    /// at most the longest time limit of a check and 400 ms. Whether each has; one that has not shows its age in the
+    /// report.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let health = rootward::Health::builder("cart").instance("cart-0").start()?;
+    /// let all = health.check_now().await?;
+    /// assert!(all);
+    /// println!("{:?}", health.report().status);
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the last run began less than [`DEEP_PERIOD`](crate::DEEP_PERIOD) ago and is over, or too many wait already.
+    pub async fn check_now(&self) -> Result<bool, TooMany> {
+        let waiting = self.shared.deep.ask(Instant::now())?;
+        Ok(waiting.completed(self.shared.longest_timeout()).await)
     }
 
     /// The detailed report, as `/health` gives it, with ages taken now.

@@ -72,6 +72,7 @@
 
 mod builder;
 mod check;
+mod deep;
 mod duration;
 mod error;
 mod events;
@@ -93,6 +94,7 @@ mod vitals;
 
 pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
 pub use check::{Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Unlabelled};
+pub use deep::{DEEP_PERIOD, MAX_DEEP_WAITING, TooMany};
 pub use error::{Error, Problem};
 pub use failure::{Failure, MAX_DETAIL_BYTES, MAX_REASON_BYTES, Number, Outcome, Reason};
 pub use health::Health;

@@ -37,6 +37,8 @@ pub(crate) struct Runner {
     running: JoinSet<Finished>,
     /// Which slot a task belongs to.
     tasks: HashMap<task::Id, usize>,
+    /// The run of all checks under way: how many results each had when it began.
+    deep: Option<Vec<u64>>,
     stop: watch::Receiver<bool>,
 }
 
@@ -54,6 +56,7 @@ impl Runner {
             slots,
             running: JoinSet::new(),
             tasks: HashMap::new(),
+            deep: None,
             stop,
         }
     }
@@ -73,6 +76,7 @@ impl Runner {
                         self.handle_ended(ended);
                     }
                 }
+                () = self.shared.deep.wanted() => self.begin_deep(Instant::now()),
                 () = sleep_until(wake) => {}
             }
         }
@@ -89,7 +93,26 @@ impl Runner {
             }
         }
         self.publish();
+        self.end_deep();
         self.slots.iter().map(Slot::wake).min()
+    }
+
+    /// Every check that does not run already is due now.
+    fn begin_deep(&mut self, now: Instant) {
+        self.deep = Some(self.slots.iter().map(Slot::seq).collect());
+        for slot in &mut self.slots {
+            slot.run_now(now);
+        }
+    }
+
+    /// The run of all checks is over when each has a result of it, or is known to ignore its time limit.
+    fn end_deep(&mut self) {
+        let Some(begun) = &self.deep else { return };
+        let mut pairs = self.slots.iter().zip(begun);
+        if pairs.all(|(slot, seq)| slot.seq() > *seq || slot.is_abandoned()) {
+            self.deep = None;
+            self.shared.deep.complete();
+        }
     }
 
     fn handle_ended(&mut self, joined: Result<(task::Id, Finished), JoinError>) {

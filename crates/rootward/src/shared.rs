@@ -13,6 +13,7 @@ use rootward_wire::text::shown;
 use tokio::time::Instant;
 
 use crate::builder::Wall;
+use crate::deep::Deep;
 use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
@@ -95,6 +96,7 @@ pub(crate) struct Shared {
     pub(crate) facts: Box<[CheckFacts]>,
     pub(crate) startup: Arc<Startup>,
     pub(crate) vitals: Vitals,
+    pub(crate) deep: Deep,
     pub(crate) born: Instant,
     wall: Wall,
     states: ArcSwap<States>,
@@ -124,6 +126,7 @@ impl Shared {
             facts,
             startup,
             vitals,
+            deep: Deep::new(),
             born: Instant::now(),
             wall,
             states: ArcSwap::from_pointee(states),
@@ -170,6 +173,12 @@ impl Shared {
     /// Two equal versions mean: nothing was changed in between.
     pub(crate) fn version(&self) -> (u64, u64) {
         (self.version.load(Ordering::Acquire), self.startup.changes())
+    }
+
+    /// The longest time that one run of any check may take.
+    pub(crate) fn longest_timeout(&self) -> Duration {
+        let timeouts = self.facts.iter().map(|facts| facts.timeout);
+        timeouts.max().unwrap_or_default()
     }
 
     /// A moment of the recent past on both clocks.

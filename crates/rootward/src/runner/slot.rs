@@ -92,6 +92,23 @@ impl Slot {
         }
     }
 
+    /// How many results there were.
+    pub(super) fn seq(&self) -> u64 {
+        self.state.seq
+    }
+
+    /// Its run ignores its time limit, and no other is begun beside it.
+    pub(super) const fn is_abandoned(&self) -> bool {
+        matches!(self.activity, Activity::Abandoned { .. })
+    }
+
+    /// A run is due now, if none is under way.
+    pub(super) fn run_now(&mut self, now: Instant) {
+        if let Activity::Waiting { due } = &mut self.activity {
+            *due = now.min(*due);
+        }
+    }
+
     pub(super) fn state(&self) -> Arc<CheckState> {
         Arc::clone(&self.state)
     }

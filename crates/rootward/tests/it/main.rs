@@ -1,6 +1,7 @@
 //! The embedding crate as a service sees it.
 
 mod builder;
+mod deep;
 mod endpoints;
 mod hostile;
 mod runner;
