@@ -6,13 +6,14 @@
 //!
 //! In reading order: [`status`] has the words, [`damping`] and [`rollup`] the rules, [`map`] the graph, [`report`]
 //! what comes in, [`diagnosis`] and [`incident`] the conclusions, [`engine`] the one thing that changes, [`snapshot`]
-//! what readers get.
+//! what readers get. [`localise`] finds root causes by probability; it stands on its own.
 
 pub mod damping;
 pub mod diagnosis;
 pub mod engine;
 pub mod freshness;
 pub mod incident;
+pub mod localise;
 pub mod map;
 pub mod moment;
 pub mod name;

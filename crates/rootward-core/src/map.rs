@@ -11,6 +11,8 @@ use crate::status::Criticality;
 
 mod cycles;
 
+pub(crate) use cycles::cyclic_groups;
+
 /// A node by its position in [`Map::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub(crate) usize);

@@ -13,7 +13,7 @@ struct Frame {
 }
 
 /// Groups of at least two nodes that all reach each other; members ascending, groups by their first member.
-pub(super) fn cyclic_groups(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn cyclic_groups(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let count = successors.len();
     let mut number = vec![UNSEEN; count];

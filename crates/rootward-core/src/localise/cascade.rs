@@ -1,0 +1,212 @@
+//! Failures that are passed on: a service that is not ready because something it depends on has failed.
+//!
+//! Whether the readiness of a service looks at its dependencies is one hidden fact about that service, so believing it
+//! is paid once per service and not once per observer. A service nobody hears from passes failures on through the map.
+//!
+//! A path starts at a fault that pays for itself and runs over failing dependencies without visiting anything twice, so
+//! an explanation is always grounded: two services of a circle can never be each other's only reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::anomaly::Scene;
+use super::candidate::Candidate;
+use super::cause::Fault;
+use super::graph::Label;
+use super::timeline::{Likelihood, Timeline};
+
+/// How far a failure is followed.
+const HOPS: usize = 3;
+/// The deeper failure began clearly later when it began so many intervals later.
+const LATE: u64 = 2;
+
+/// A service whose failing readiness checks a deeper fault may explain.
+#[derive(Debug, Clone)]
+pub(super) struct Passing {
+    pub(super) node: usize,
+    /// Gain over noise for each observation.
+    pub(super) gains: Vec<(usize, f64)>,
+    /// What the good readiness checks and the error class cost.
+    pub(super) cost: f64,
+    onset: u64,
+}
+
+/// All services that may pass something on, and how far each fault reaches them.
+#[derive(Debug)]
+pub(super) struct Cascades<'a> {
+    scene: &'a Scene<'a>,
+    /// Ascending by node.
+    pub(super) passing: Vec<Passing>,
+    /// Edges with failing checks, and since when.
+    failing: BTreeMap<usize, u64>,
+}
+
+impl<'a> Cascades<'a> {
+    pub(super) fn new(scene: &'a Scene<'a>) -> Self {
+        let topology = scene.topology;
+        let mut failing: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut suspects = BTreeSet::new();
+        for link in scene.failing() {
+            let edge = topology.link_edge[link];
+            let since = scene.since(link);
+            let first = failing.entry(edge).or_insert(since);
+            *first = since.min(*first);
+            if topology.edges[edge].readiness {
+                suspects.insert(topology.edges[edge].to);
+            }
+        }
+        let mut cascades = Self {
+            scene,
+            passing: Vec::new(),
+            failing,
+        };
+        for &node in &suspects {
+            let dependencies = &topology.nodes[node].dependencies;
+            let possible = cascades.is_blind(node)
+                || dependencies
+                    .iter()
+                    .any(|edge| cascades.failing.contains_key(edge));
+            if possible && let Some(passing) = cascades.passing(node) {
+                cascades.passing.push(passing);
+            }
+        }
+        cascades
+    }
+
+    /// Nobody hears from the service, so its dependencies are known from the map alone.
+    fn is_blind(&self, node: usize) -> bool {
+        let node = &self.scene.topology.nodes[node];
+        let answers = |&instance: &usize| self.scene.answers(instance);
+        node.is_service && !node.instances.iter().any(answers)
+    }
+
+    fn passing(&self, node: usize) -> Option<Passing> {
+        let (scene, model) = (self.scene, self.scene.model);
+        let topology = scene.topology;
+        let readiness = topology
+            .links_to(node)
+            .filter(|&link| topology.edges[topology.link_edge[link]].readiness);
+        let horizon = scene.horizon(readiness.clone());
+        let mut terms = Vec::new();
+        for link in readiness {
+            scene.link_terms(&mut terms, link, 1.0, horizon);
+        }
+        let timeline = Timeline::new(terms);
+        let steady = Likelihood {
+            ping: None,
+            readiness: model.cascade,
+            scattered: false,
+            silent: None,
+            classes: Some(&model.cascade_classes),
+        };
+        let now_and_then = Likelihood {
+            readiness: model.sometimes,
+            scattered: true,
+            ..steady
+        };
+        let steady = timeline.account(model, &steady);
+        let now_and_then = timeline.account(model, &now_and_then);
+        let account = match (steady, now_and_then) {
+            (Some(steady), Some(other)) if steady.worth >= other.worth => steady,
+            (_, Some(other)) => other,
+            (Some(steady), None) => steady,
+            (None, None) => return None,
+        };
+        Some(Passing {
+            node,
+            cost: account.good_cost + account.class.map_or(0.0, |(_, cost)| cost),
+            onset: account.onset,
+            gains: account.gains,
+        })
+    }
+
+    fn place_of(&self, node: usize) -> Option<usize> {
+        let found = self
+            .passing
+            .binary_search_by_key(&node, |passing| passing.node);
+        found.ok()
+    }
+
+    /// Where the fault reaches, by place in [`Self::passing`], with the fee.
+    pub(super) fn reached_by(&self, candidate: &Candidate) -> Vec<(usize, f64)> {
+        let mut fees = BTreeMap::new();
+        if self.passing.is_empty() {
+            return Vec::new();
+        }
+        let onset = candidate.account.onset;
+        let mut front: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut visited: BTreeSet<usize> = BTreeSet::new();
+        match candidate.fault {
+            Fault::Node(node) => {
+                front.insert(node, 0.0);
+            }
+            Fault::Edge(edge) => {
+                visited.insert(self.scene.topology.edges[edge].to);
+                self.step(edge, 0.0, onset, &visited, &mut front, &mut fees);
+            }
+            Fault::Host(host) => {
+                let resources = &self.scene.topology.hosts[host].resources;
+                front.extend(resources.iter().map(|&node| (node, 0.0)));
+            }
+            Fault::Zone(zone) => {
+                let resources = &self.scene.topology.zones[zone].resources;
+                front.extend(resources.iter().map(|&node| (node, 0.0)));
+            }
+            Fault::Instance(_)
+            | Fault::InstanceEdge(_)
+            | Fault::Poller(_)
+            | Fault::Version(_, _) => return Vec::new(),
+        }
+        let done = usize::from(matches!(candidate.fault, Fault::Edge(_)));
+        for _ in done..HOPS {
+            visited.extend(front.keys());
+            let mut next = BTreeMap::new();
+            for (&node, &cost) in &front {
+                for &edge in &self.scene.topology.nodes[node].callers {
+                    self.step(edge, cost, onset, &visited, &mut next, &mut fees);
+                }
+            }
+            front = next;
+        }
+        fees.into_iter().collect()
+    }
+
+    /// Follows one dependency upwards, if it fails or nobody can say.
+    fn step(
+        &self,
+        edge: usize,
+        cost: f64,
+        onset: u64,
+        visited: &BTreeSet<usize>,
+        next: &mut BTreeMap<usize, f64>,
+        fees: &mut BTreeMap<usize, f64>,
+    ) {
+        let (topology, model) = (self.scene.topology, self.scene.model);
+        let info = &topology.edges[edge];
+        let hop = match info.label {
+            Label::Hard => -model.hop.ln(),
+            Label::Soft => -(model.hop * model.soft_hop).ln(),
+            Label::Informational => return,
+        };
+        let place = self.place_of(info.from);
+        let deeper = self.failing.get(&edge).copied();
+        let blind = || info.label == Label::Hard && self.is_blind(info.from);
+        if visited.contains(&info.from) || (deeper.is_none() && !blind()) {
+            return;
+        }
+        // A service that does not look down itself, and is heard, hands nothing further up.
+        if place.is_none() && !blind() {
+            return;
+        }
+        let cost = cost + hop;
+        if let Some(place) = place {
+            let passing = &self.passing[place];
+            let deeper = deeper.unwrap_or(onset);
+            let late = deeper > passing.onset + LATE * topology.interval;
+            let fee = cost + passing.cost + if late { model.late_onset } else { 0.0 };
+            let known = fees.entry(place).or_insert(fee);
+            *known = known.min(fee);
+        }
+        let known = next.entry(info.from).or_insert(cost);
+        *known = known.min(cost);
+    }
+}

@@ -1,0 +1,297 @@
+//! The graph with names resolved to positions, laid out so that all checks of one dependency lie side by side.
+//!
+//! A *link* is one check: one instance looking at one dependency. Links are numbered edge by edge, and within an edge
+//! in the order of the instances of the depending service.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::graph::{CheckKind, Graph, Label, NodeKind};
+use crate::map::cyclic_groups;
+
+/// A graph that cannot be used, with everything that is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the dependency graph cannot be used: {}", problems.join("; "))]
+pub struct GraphError {
+    /// One sentence for each problem.
+    pub problems: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct NodeInfo {
+    pub(super) id: Arc<str>,
+    pub(super) is_service: bool,
+    pub(super) polled: bool,
+    pub(super) host: Option<usize>,
+    pub(super) zone: Option<usize>,
+    pub(super) quorum: usize,
+    pub(super) instances: Vec<usize>,
+    pub(super) callers: Vec<usize>,
+    pub(super) dependencies: Vec<usize>,
+    /// The same sorted by name, so that a report's dependency is found by halving. Nothing is decided in this order.
+    dependencies_by_name: Vec<usize>,
+    /// The circle of dependencies it is part of.
+    pub(super) circle: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct EdgeInfo {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) label: Label,
+    pub(super) readiness: bool,
+    pub(super) redundancy: Option<(Arc<str>, usize)>,
+    pub(super) links: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct InstanceInfo {
+    pub(super) id: Arc<str>,
+    pub(super) node: usize,
+    /// Place among the instances of its service.
+    pub(super) ordinal: usize,
+    pub(super) host: Option<usize>,
+    pub(super) zone: Option<usize>,
+    pub(super) version: Option<Arc<str>>,
+}
+
+/// A host or a zone, and what runs there.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) id: Arc<str>,
+    pub(super) instances: Vec<usize>,
+    pub(super) resources: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Topology {
+    /// Polling interval in milliseconds, at least one.
+    pub(super) interval: u64,
+    pub(super) nodes: Vec<NodeInfo>,
+    pub(super) edges: Vec<EdgeInfo>,
+    pub(super) instances: Vec<InstanceInfo>,
+    pub(super) hosts: Vec<Place>,
+    pub(super) zones: Vec<Place>,
+    pub(super) link_edge: Vec<usize>,
+    node_by_id: BTreeMap<Arc<str>, usize>,
+    instance_by_id: BTreeMap<Arc<str>, usize>,
+}
+
+/// Collects places by name, in the order in which they are first named.
+#[derive(Default)]
+struct Places {
+    by_id: BTreeMap<Arc<str>, usize>,
+    all: Vec<Place>,
+}
+
+impl Places {
+    fn number(&mut self, id: &Arc<str>) -> usize {
+        let all = &mut self.all;
+        *self.by_id.entry(id.clone()).or_insert_with(|| {
+            all.push(Place {
+                id: id.clone(),
+                instances: Vec::new(),
+                resources: Vec::new(),
+            });
+            all.len() - 1
+        })
+    }
+}
+
+impl Topology {
+    pub(super) fn new(graph: &Graph) -> Result<Self, GraphError> {
+        let mut problems = Vec::new();
+        let interval = u64::try_from(graph.interval.as_millis()).unwrap_or(u64::MAX);
+        if interval == 0 {
+            problems.push("the polling interval is zero".to_owned());
+        }
+        let mut hosts = Places::default();
+        let mut zones = Places::default();
+        let mut zone_of_host = BTreeMap::new();
+        for host in &graph.hosts {
+            let number = hosts.number(&host.id);
+            if let Some(zone) = &host.zone {
+                zone_of_host.insert(number, zones.number(zone));
+            }
+        }
+        let mut node_by_id = BTreeMap::new();
+        let mut nodes: Vec<NodeInfo> = Vec::with_capacity(graph.nodes.len());
+        for node in &graph.nodes {
+            if node_by_id.insert(node.id.clone(), nodes.len()).is_some() {
+                problems.push(format!("node \"{}\" is there twice", node.id));
+            }
+            let host = node.host.as_ref().map(|host| hosts.number(host));
+            let zone = node.zone.as_ref().map(|zone| zones.number(zone));
+            let is_service = node.kind == NodeKind::Service;
+            let zone = zone.or_else(|| zone_of_host.get(&host?).copied());
+            if !is_service {
+                if let Some(host) = host {
+                    hosts.all[host].resources.push(nodes.len());
+                }
+                if let Some(zone) = zone {
+                    zones.all[zone].resources.push(nodes.len());
+                }
+            }
+            nodes.push(NodeInfo {
+                id: node.id.clone(),
+                is_service,
+                polled: node.polled,
+                host,
+                zone,
+                quorum: usize::try_from(node.quorum).unwrap_or(usize::MAX),
+                instances: Vec::new(),
+                callers: Vec::new(),
+                dependencies: Vec::new(),
+                dependencies_by_name: Vec::new(),
+                circle: None,
+            });
+        }
+        let mut instance_by_id = BTreeMap::new();
+        let mut instances: Vec<InstanceInfo> = Vec::with_capacity(graph.instances.len());
+        for instance in &graph.instances {
+            let Some(&node) = node_by_id.get(&instance.service) else {
+                problems.push(format!(
+                    "instance \"{}\" is of service \"{}\", which is no node",
+                    instance.id, instance.service
+                ));
+                continue;
+            };
+            let number = instances.len();
+            if instance_by_id.insert(instance.id.clone(), number).is_some() {
+                problems.push(format!("instance \"{}\" is there twice", instance.id));
+            }
+            let host = instance.host.as_ref().map(|host| hosts.number(host));
+            let zone = instance.zone.as_ref().map(|zone| zones.number(zone));
+            let zone = zone.or_else(|| zone_of_host.get(&host?).copied());
+            if let Some(host) = host {
+                hosts.all[host].instances.push(number);
+            }
+            if let Some(zone) = zone {
+                zones.all[zone].instances.push(number);
+            }
+            instances.push(InstanceInfo {
+                id: instance.id.clone(),
+                node,
+                ordinal: nodes[node].instances.len(),
+                host,
+                zone,
+                version: instance.version.clone(),
+            });
+            nodes[node].instances.push(number);
+        }
+        let mut edges: Vec<EdgeInfo> = Vec::with_capacity(graph.edges.len());
+        let mut link_edge = Vec::new();
+        let mut known = BTreeSet::new();
+        for edge in &graph.edges {
+            let ends = (node_by_id.get(&edge.from), node_by_id.get(&edge.to));
+            let (Some(&from), Some(&to)) = ends else {
+                problems.push(format!(
+                    "dependency \"{}\" -> \"{}\" names what is no node",
+                    edge.from, edge.to
+                ));
+                continue;
+            };
+            if !known.insert((from, to)) {
+                problems.push(format!(
+                    "dependency \"{}\" -> \"{}\" is there twice",
+                    edge.from, edge.to
+                ));
+                continue;
+            }
+            let first = link_edge.len();
+            let links = first..first + nodes[from].instances.len();
+            link_edge.resize(links.end, edges.len());
+            nodes[from].dependencies.push(edges.len());
+            nodes[to].callers.push(edges.len());
+            edges.push(EdgeInfo {
+                from,
+                to,
+                label: edge.label,
+                readiness: edge.check == CheckKind::Readiness,
+                redundancy: edge.redundancy.as_ref().map(|redundancy| {
+                    let need = usize::try_from(redundancy.need).unwrap_or(usize::MAX);
+                    (redundancy.group.clone(), need)
+                }),
+                links,
+            });
+        }
+        if !problems.is_empty() {
+            return Err(GraphError { problems });
+        }
+        let successors: Vec<Vec<usize>> = nodes
+            .iter()
+            .map(|node| {
+                node.dependencies
+                    .iter()
+                    .map(|&edge| edges[edge].to)
+                    .collect()
+            })
+            .collect();
+        for (number, group) in cyclic_groups(&successors).iter().enumerate() {
+            for &member in group {
+                nodes[member].circle = Some(number);
+            }
+        }
+        for node in &mut nodes {
+            node.dependencies_by_name = node.dependencies.clone();
+            node.dependencies_by_name
+                .sort_by(|a, b| graph.edges[*a].to.cmp(&graph.edges[*b].to));
+        }
+        Ok(Self {
+            interval,
+            nodes,
+            edges,
+            instances,
+            hosts: hosts.all,
+            zones: zones.all,
+            link_edge,
+            node_by_id,
+            instance_by_id,
+        })
+    }
+
+    pub(super) fn node(&self, id: &str) -> Option<usize> {
+        self.node_by_id.get(id).copied()
+    }
+
+    pub(super) fn instance(&self, id: &str) -> Option<usize> {
+        self.instance_by_id.get(id).copied()
+    }
+
+    /// The check that an instance makes of a dependency.
+    pub(super) fn link(&self, instance: usize, to: &str) -> Option<usize> {
+        let instance = &self.instances[instance];
+        let dependencies = &self.nodes[instance.node].dependencies_by_name;
+        let found = dependencies
+            .binary_search_by(|&edge| self.nodes[self.edges[edge].to].id.as_ref().cmp(to));
+        let edge = dependencies[found.ok()?];
+        Some(self.edges[edge].links.start + instance.ordinal)
+    }
+
+    /// Who makes a check.
+    pub(super) fn observer(&self, link: usize) -> usize {
+        let edge = &self.edges[self.link_edge[link]];
+        self.nodes[edge.from].instances[link - edge.links.start]
+    }
+
+    /// What a check looks at.
+    pub(super) fn target(&self, link: usize) -> usize {
+        self.edges[self.link_edge[link]].to
+    }
+
+    /// All checks an instance makes.
+    pub(super) fn links_of(&self, instance: usize) -> impl Iterator<Item = usize> + '_ {
+        let instance = &self.instances[instance];
+        let dependencies = &self.nodes[instance.node].dependencies;
+        dependencies
+            .iter()
+            .map(|&edge| self.edges[edge].links.start + instance.ordinal)
+    }
+
+    /// All checks of a node.
+    pub(super) fn links_to(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+        let callers = self.nodes[node].callers.iter();
+        callers.flat_map(|&edge| self.edges[edge].links.clone())
+    }
+}
