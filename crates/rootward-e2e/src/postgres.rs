@@ -26,6 +26,7 @@ const INITDB_LIMIT: Duration = Duration::from_secs(60);
 pub struct Postgres {
     server: Server,
     password: String,
+    settings: Vec<String>,
 }
 
 impl Postgres {
@@ -36,10 +37,23 @@ impl Postgres {
     ///
     /// When it does not; the error shows the end of its log.
     pub async fn start(run: &Run) -> Result<Self, Error> {
+        Self::start_with(run, &[]).await
+    }
+
+    /// As [`Postgres::start`], with settings such as `max_connections=60` beside ours.
+    ///
+    /// # Errors
+    ///
+    /// As [`Postgres::start`].
+    pub async fn start_with(run: &Run, settings: &[&str]) -> Result<Self, Error> {
         let server = Server::new(run, "postgres")?;
         let mut postgres = Self {
             server,
             password: new_password()?,
+            settings: settings
+                .iter()
+                .map(|setting| (*setting).to_owned())
+                .collect(),
         };
         postgres.make_data().await?;
         postgres.run_server().await?;
@@ -138,6 +152,9 @@ impl Postgres {
             "synchronous_commit=off",
             "shared_buffers=16MB",
         ] {
+            command.args(["-c", setting]);
+        }
+        for setting in &self.settings {
             command.args(["-c", setting]);
         }
         let ask = async |limit| ask(&run, port, password, limit).await;

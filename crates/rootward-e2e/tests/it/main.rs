@@ -1,5 +1,6 @@
 //! One binary of end-to-end tests. They need what `./test` prepares, except for `layering`, which only reads.
 
+mod alone;
 mod layering;
 mod postgres;
 mod process;
@@ -7,3 +8,4 @@ mod redis;
 mod run;
 mod shop;
 mod stopping;
+mod storm;
