@@ -263,7 +263,10 @@ async fn a_restart_storm_takes_the_fleet_with_naive_probes_and_nobody_of_ours() 
         naive.restarts()
     );
     let left = naive_story.fewest_ready(began);
-    assert!(left <= 2, "{left} replicas of the naive fleet stayed");
+    assert!(
+        left <= REPLICAS / 4,
+        "{left} replicas of the naive fleet stayed"
+    );
     // Ours loses nobody.
     assert_eq!(ours.restarts(), 0, "restarts of ours");
     assert_eq!(
