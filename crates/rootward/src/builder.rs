@@ -21,6 +21,7 @@ use crate::probe::{Access, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 use crate::spread;
+use crate::telemetry::{Change, Hook, MAX_HOOKS, Observer};
 use crate::vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Limits, Pulse, Sampler,
     Vitals,
@@ -52,6 +53,7 @@ pub struct Builder {
     limits: Limits,
     listen: Option<SocketAddr>,
     access: Access,
+    hooks: Vec<Hook>,
     startup: Arc<Startup>,
     wall: Wall,
 }
@@ -79,6 +81,7 @@ impl Builder {
             },
             listen: None,
             access: Access::Loopback,
+            hooks: Vec::new(),
             startup: Arc::new(Startup::new()),
             wall: Arc::new(SystemTime::now),
         }
@@ -183,6 +186,28 @@ impl Builder {
         Startup::hold(&self.startup, name)
     }
 
+    /// A function that is told about every change: of a check's status, of readiness, of the status of the instance.
+    ///
+    /// It is called on a thread of its own, never by whoever answers a probe or runs a check, for one change after
+    /// the other. It may block: at most 256 changes wait for it, and those on top are dropped and counted
+    /// (`rootward_changes_dropped_total`). It may panic: that goes to the log, and the next change calls it again.
+    /// The results of checks are told one by one; readiness and the status of the instance are looked at ten times
+    /// a second, so what came and went in between is no change. At most 8 hooks.
+    ///
+    /// ```
+    /// use rootward::{Change, Health};
+    /// Health::builder("cart").on_change(|change| match change {
+    ///     Change::Check(change) => println!("{} is {}", change.check, change.to),
+    ///     Change::Readiness(change) => println!("ready: {}", change.ready),
+    ///     Change::Status(change) => println!("{}", change.to),
+    ///     _ => {}
+    /// });
+    /// ```
+    pub fn on_change(mut self, hook: impl Fn(&Change) + Send + Sync + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
     /// Another source of wall-clock time than the system's, for tests and replays. It is called when a check
     /// completes; its times are shown to people and decide nothing.
     pub fn wall_clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
@@ -216,11 +241,12 @@ impl Builder {
         let sampler = Sampler::new(Arc::clone(&shared), Arc::clone(&pulse), runtime.clone());
         let probe =
             ProbeThread::start(self.listen, self.access, &shared, sampler, stopped.clone())?;
+        let observer = Observer::start(&shared, self.hooks, stopped.clone())?;
         let tasks = [
             runtime.spawn(pulse.answer(stopped.clone())),
             runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run()),
         ];
-        Ok(Health::new(shared, stop, tasks, probe))
+        Ok(Health::new(shared, stop, tasks, observer, probe))
     }
 
     fn checked(&self) -> Result<Checked, Error> {
@@ -243,6 +269,15 @@ impl Builder {
             problems.add(
                 "checks",
                 format!("{} are too many, at most {MAX_CHECKS}", self.checks.len()),
+            );
+        }
+        if self.hooks.len() > MAX_HOOKS {
+            problems.add(
+                "on_change",
+                format!(
+                    "{} hooks are too many, at most {MAX_HOOKS}",
+                    self.hooks.len()
+                ),
             );
         }
         let mut names = BTreeSet::new();

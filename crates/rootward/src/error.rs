@@ -21,8 +21,11 @@ pub(crate) enum Kind {
     NoRuntime,
     #[error("failed to listen on {addr}: {}", reason(source))]
     Listen { addr: SocketAddr, source: io::Error },
-    #[error("failed to start the thread of the probe listener: {}", reason(source))]
-    Thread { source: io::Error },
+    #[error("failed to start the thread of {what}: {}", reason(source))]
+    Thread {
+        what: &'static str,
+        source: io::Error,
+    },
 }
 
 impl Error {

@@ -1,4 +1,5 @@
-//! What goes to the service's own log: one event for each transition of a check, and none for a request.
+//! What goes to the service's own log: one event for each transition of a check and of readiness, and none for a
+//! request.
 //!
 //! This is the only place where the text of a foreign error appears, without what looks like a secret.
 
@@ -48,5 +49,15 @@ impl<'a> Transition<'a> {
                 );
             }
         }
+    }
+}
+
+/// The instance has become ready, or stopped being it, for these reasons.
+pub(crate) fn readiness(ready: bool, reasons: &[String]) {
+    if ready {
+        tracing::info!(target: "rootward", "ready");
+    } else {
+        let reasons = reasons.join("; ");
+        tracing::warn!(target: "rootward", reasons, "not ready");
     }
 }

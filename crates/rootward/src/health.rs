@@ -17,6 +17,7 @@ use crate::latch::{Latch, Startup};
 use crate::probe::ProbeThread;
 use crate::report::report;
 use crate::shared::Shared;
+use crate::telemetry::Observer;
 use crate::view::View;
 use crate::vitals::Heartbeat;
 
@@ -47,6 +48,7 @@ pub struct Health {
     stop: watch::Sender<bool>,
     /// On the application's runtime.
     tasks: [JoinHandle<()>; 2],
+    observer: Observer,
     probe: ProbeThread,
     ending: Ending,
 }
@@ -61,6 +63,7 @@ impl Health {
         shared: Arc<Shared>,
         stop: watch::Sender<bool>,
         tasks: [JoinHandle<()>; 2],
+        observer: Observer,
         probe: ProbeThread,
     ) -> Self {
         Self {
@@ -68,6 +71,7 @@ impl Health {
             shared,
             stop,
             tasks,
+            observer,
             probe,
         }
     }
@@ -167,8 +171,8 @@ impl Health {
     }
 
     /// Stops the checks and the listener, and returns when neither has a task or a thread left. Only a check that
-    /// ignores cancellation (it blocks its thread) outlives it; it is waited for one second, and named in the log. What
-    /// is mounted on a server of the application's answers on, not ready.
+    /// ignores cancellation (it blocks its thread) outlives it, or a hook that does not return; they are waited for
+    /// one second, and named in the log. What is mounted on a server of the application's answers on, not ready.
     pub async fn stop(self) {
         drop(self.ending);
         // Nobody listening any more is what is wanted.
@@ -178,6 +182,7 @@ impl Health {
             let _ = task.await;
         }
         self.probe.ended().await;
+        self.observer.ended().await;
     }
 
     fn now(&self) -> View<'_> {

@@ -123,6 +123,11 @@ impl Startup {
         false
     }
 
+    /// The same, without making it last: for whoever looks on without being a probe.
+    pub(crate) fn peek(&self, nothing_else: impl FnOnce() -> bool) -> bool {
+        self.is_over() || (self.held.load().is_empty() && nothing_else())
+    }
+
     /// What is still held, in the order in which it was taken.
     pub(crate) fn held(&self) -> Vec<Arc<str>> {
         let held = self.held.load();

@@ -38,6 +38,7 @@
 //! | `/startupz` | has it finished booting? | 200, 503 |
 //! | `/status` | the public word: `up`, `degraded`, `down`, `starting` | 200, 200, 503, 503 |
 //! | `/health` | every direct dependency, with ages | 200; 503 when unhealthy or starting; 401 to strangers |
+//! | `/metrics` | the same in OpenMetrics, for a time series database | 200; 401 to strangers |
 //!
 //! Point an orchestrator's liveness probe at `/livez`, its readiness probe or a load balancer at `/readyz`, and an
 //! aggregator at `/health`. The first four are for everybody and stay below one kibibyte. `/health` is for callers
@@ -67,7 +68,7 @@
 //!
 //! # What is not built yet
 //!
-//! The drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, metrics, tokens and mutual TLS for
+//! The drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, tokens and mutual TLS for
 //! `/health`, gRPC.
 
 mod builder;
@@ -89,6 +90,7 @@ mod report;
 mod runner;
 mod shared;
 mod spread;
+mod telemetry;
 mod view;
 mod vitals;
 
@@ -102,8 +104,11 @@ pub use latch::Latch;
 #[cfg(feature = "tower")]
 pub use mount::{HealthService, LivenessService, Peer, ResponseFuture, is_probe, is_probe_answer};
 pub use probe::{Access, CHECK_FROM};
-pub use rootward_core::{Criticality, Depth, ErrorCategory, Name, Scope};
+pub use rootward_core::{
+    CheckStatus, Criticality, Depth, ErrorCategory, InstanceStatus, Name, Scope,
+};
 pub use rootward_wire::v1::ReportBody;
+pub use telemetry::{Change, CheckChange, ReadinessChange, StatusChange};
 pub use vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Heartbeat, MAX_HEARTBEATS,
 };

@@ -3,6 +3,7 @@
 
 mod answer;
 mod body;
+mod format;
 mod reply;
 mod route;
 mod serve;
@@ -22,7 +23,6 @@ pub(crate) use answer::Answers;
 pub use answer::CHECK_FROM;
 #[cfg(feature = "tower")]
 pub(crate) use reply::Reply;
-#[cfg(feature = "tower")]
 pub(crate) use route::Endpoint;
 
 /// Who may read the detailed report. The small answers are for everybody.
@@ -53,6 +53,10 @@ impl ProbeThread {
         sampler: Sampler,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, Kind> {
+        let thread = |source| Kind::Thread {
+            what: "the probe listener",
+            source,
+        };
         let (socket, bound) = address.map(bind).transpose()?.unzip();
         let answers = Arc::new(Answers::new(Arc::clone(shared), access));
         let (ready, became_ready) = mpsc::sync_channel(1);
@@ -88,17 +92,17 @@ impl ProbeThread {
             }
             let _ = ending.send(());
         };
-        let thread = thread::Builder::new()
+        let started = thread::Builder::new()
             .name("rootward-probe".to_owned())
             .spawn(serve)
-            .map_err(|source| Kind::Thread { source })?;
+            .map_err(thread)?;
         became_ready
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("it ended at once")))
-            .map_err(|source| Kind::Thread { source })?;
+            .map_err(thread)?;
         Ok(Self {
             address: bound,
-            thread,
+            thread: started,
             ended,
         })
     }

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::check::{Body, CheckContext};
 use crate::shared::Shared;
+pub(crate) use run::panic_text;
 use run::{Ended, Finished};
 use slot::Slot;
 
@@ -49,7 +50,10 @@ impl Runner {
             .facts
             .iter()
             .zip(plans)
-            .map(|(facts, plan)| Slot::new(facts.clone(), plan, shared.born))
+            .zip(&shared.telemetry.checks)
+            .map(|((facts, plan), stats)| {
+                Slot::new(facts.clone(), plan, Arc::clone(stats), shared.born)
+            })
             .collect();
         Self {
             shared,

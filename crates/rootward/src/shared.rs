@@ -17,6 +17,7 @@ use crate::deep::Deep;
 use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
+use crate::telemetry::Telemetry;
 use crate::vitals::Vitals;
 
 /// What a check is; never changes.
@@ -98,6 +99,7 @@ pub(crate) struct Shared {
     pub(crate) vitals: Vitals,
     pub(crate) deep: Deep,
     pub(crate) born: Instant,
+    pub(crate) telemetry: Telemetry,
     wall: Wall,
     states: ArcSwap<States>,
     /// The application's own switch: why it does not want traffic.
@@ -122,6 +124,7 @@ impl Shared {
         let unknown = Arc::new(CheckState::UNKNOWN);
         let states = vec![unknown; facts.len()];
         Self {
+            telemetry: Telemetry::new(&facts),
             identity,
             facts,
             startup,

@@ -72,11 +72,23 @@ impl Seen<'_, '_> {
 }
 
 impl<'a> View<'a> {
+    /// What a probe is told: a start that it sees to be over stays over.
     pub(crate) fn of(shared: &'a Shared, now: Instant) -> Self {
         let states = shared.states();
-        let started = shared
-            .startup
-            .observe(|| awaited(shared, &states, now).next().is_none());
+        let nothing_else = || awaited(shared, &states, now).next().is_none();
+        let started = shared.startup.observe(nothing_else);
+        Self::with(shared, now, states, started)
+    }
+
+    /// The same, for whoever looks on without being a probe: it may end no start.
+    pub(crate) fn peek(shared: &'a Shared, now: Instant) -> Self {
+        let states = shared.states();
+        let nothing_else = || awaited(shared, &states, now).next().is_none();
+        let started = shared.startup.peek(nothing_else);
+        Self::with(shared, now, states, started)
+    }
+
+    fn with(shared: &'a Shared, now: Instant, states: Arc<States>, started: bool) -> Self {
         Self {
             shared,
             now,

@@ -100,7 +100,6 @@ impl Vitals {
     }
 
     /// How the lag was, since the start.
-    #[expect(dead_code, reason = "for the metrics, which are not there yet")]
     pub(crate) const fn history(&self) -> &History {
         &self.history
     }
@@ -119,10 +118,6 @@ pub(crate) struct History {
     max_micros: AtomicU64,
 }
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for the metrics, which are not there yet")
-)]
 impl History {
     fn observe(&self, lag: Duration) {
         let class = LAG_CLASSES_MS

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rootward::{Check, Health};
 use tracing::span::{Attributes, Id, Record};
@@ -47,17 +48,27 @@ async fn no_request_is_logged_and_a_transition_is_logged_once() {
     while !health.is_started() {
         tokio::task::yield_now().await;
     }
+    // The check from unknown to up, and the instance ready.
+    let began = Instant::now();
+    while SAID.load(Ordering::SeqCst) < 2 {
+        assert!(began.elapsed() < Duration::from_secs(10), "nothing is said");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(250)).await;
     let before = SAID.load(Ordering::SeqCst);
-    assert_eq!(before, 1, "unknown to up");
+    assert_eq!(before, 2, "each transition once");
     for path in [
         "/livez",
         "/readyz",
         "/startupz",
         "/status",
         "/health",
+        "/health?component=none",
+        "/readyz?verbose",
+        "/metrics",
         "/none",
     ] {
-        for method in ["GET", "HEAD", "POST"] {
+        for method in ["GET", "HEAD", "OPTIONS", "POST"] {
             let mut stream = TcpStream::connect(address).expect("a connection");
             let request =
                 format!("{method} {path} HTTP/1.1\r\nhost: probe\r\nconnection: close\r\n\r\n");

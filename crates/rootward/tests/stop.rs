@@ -5,24 +5,19 @@ use std::time::Duration;
 use rootward::{Check, Failure, Health};
 use tokio::runtime::Handle;
 
-/// Threads of ours, by name.
-fn probe_threads() -> usize {
+/// Threads of ours, by name: the probe listener, the observer, the hooks.
+fn our_threads() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").expect("threads");
     threads
         .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok())
-        .filter(|name| name.trim() == "rootward-probe")
+        .filter(|name| name.starts_with("rootward-"))
         .count()
 }
 
 /// Waits a moment: the kernel lists a thread for a while after it was joined, and the runtime counts a task for a
 /// while after its handle was woken.
 async fn until_nothing_is_left(tasks: usize) {
-    let left = || {
-        (
-            probe_threads(),
-            Handle::current().metrics().num_alive_tasks(),
-        )
-    };
+    let left = || (our_threads(), Handle::current().metrics().num_alive_tasks());
     for _ in 0..200 {
         if left() == (0, tasks) {
             return;
@@ -57,12 +52,13 @@ fn after_stop_no_task_and_no_thread_is_left() {
                             .timeout(Duration::from_millis(10))
                             .hard(),
                     )
+                    .on_change(|_| {})
                     .start()
                     .expect("it starts");
                 let address = health.listen_addr().expect("it listens");
                 let _idle = std::net::TcpStream::connect(address).expect("a connection");
                 tokio::time::sleep(Duration::from_millis(15)).await;
-                assert_eq!(probe_threads(), 1);
+                assert_eq!(our_threads(), 3);
                 health.stop().await;
                 until_nothing_is_left(tasks).await;
             }

@@ -15,6 +15,7 @@ use crate::view::View;
 
 use super::Access;
 use super::body;
+use super::format::openmetrics;
 use super::reply::{self, Answer, Reply};
 use super::route::{Asked, Endpoint, Level};
 
@@ -53,17 +54,29 @@ impl Answers {
         }
     }
 
-    /// Answers one request. Its body, if it has one, is not read. Without a peer nobody knows who asks, so nobody is
-    /// taken for a caller on this machine.
+    /// Answers one request, and counts it. Its body, if it has one, is not read. Without a peer nobody knows who asks, so
+    /// nobody is taken for a caller on this machine.
     pub(crate) fn answer<B>(
         &self,
         request: &Request<B>,
         peer: Option<SocketAddr>,
         now: Instant,
     ) -> Reply {
-        let Some(endpoint) = Endpoint::of(request.uri().path()) else {
-            return reply::not_found();
-        };
+        let endpoint = Endpoint::of(request.uri().path());
+        let reply = endpoint.map_or_else(reply::not_found, |endpoint| {
+            self.reply(endpoint, request, peer, now)
+        });
+        self.shared.telemetry.probes.count(endpoint, reply.status());
+        reply
+    }
+
+    fn reply<B>(
+        &self,
+        endpoint: Endpoint,
+        request: &Request<B>,
+        peer: Option<SocketAddr>,
+        now: Instant,
+    ) -> Reply {
         match Asked::by(request.method()) {
             Some(Asked::Read) => {}
             Some(Asked::Ways) => return reply::ways(),
@@ -119,7 +132,7 @@ impl Access {
     }
 }
 
-fn make(endpoint: Endpoint, shared: &Shared, now: Instant) -> Answer {
+fn make(endpoint: Endpoint, shared: &Arc<Shared>, now: Instant) -> Answer {
     let view = || View::of(shared, now);
     match endpoint {
         Endpoint::Livez => body::livez(&shared.vitals.seen().alive),
@@ -127,5 +140,6 @@ fn make(endpoint: Endpoint, shared: &Shared, now: Instant) -> Answer {
         Endpoint::Startupz => body::startupz(&view()),
         Endpoint::Status => body::status(&view()),
         Endpoint::Health => body::health(&view()),
+        Endpoint::Metrics => openmetrics::metrics(shared, now),
     }
 }

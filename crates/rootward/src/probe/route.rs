@@ -13,16 +13,18 @@ pub(crate) enum Endpoint {
     Startupz,
     Status,
     Health,
+    Metrics,
 }
 
 impl Endpoint {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Livez,
         Self::Readyz,
         Self::Healthz,
         Self::Startupz,
         Self::Status,
         Self::Health,
+        Self::Metrics,
     ];
 
     /// By the exact path: a rule for a prefix would open what lies below it.
@@ -40,6 +42,7 @@ impl Endpoint {
             Self::Startupz => "/startupz",
             Self::Status => "/status",
             Self::Health => "/health",
+            Self::Metrics => "/metrics",
         }
     }
 
@@ -49,7 +52,7 @@ impl Endpoint {
             Self::Livez | Self::Readyz | Self::Healthz | Self::Startupz | Self::Status => {
                 Level::Open
             }
-            Self::Health => Level::Detailed,
+            Self::Health | Self::Metrics => Level::Detailed,
         }
     }
 
@@ -57,7 +60,12 @@ impl Endpoint {
     pub(super) const fn refuses_checks(self) -> bool {
         match self {
             Self::Health => true,
-            Self::Livez | Self::Readyz | Self::Healthz | Self::Startupz | Self::Status => false,
+            Self::Livez
+            | Self::Readyz
+            | Self::Healthz
+            | Self::Startupz
+            | Self::Status
+            | Self::Metrics => false,
         }
     }
 }

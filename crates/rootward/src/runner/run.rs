@@ -124,7 +124,7 @@ impl Verdict {
 
 /// The message of a panic. What is not a message is foreign code that may panic again when it is dropped, and is
 /// forgotten.
-fn panic_text(payload: Box<dyn Any + Send>) -> Option<String> {
+pub(crate) fn panic_text(payload: Box<dyn Any + Send>) -> Option<String> {
     let payload = match payload.downcast::<String>() {
         Ok(text) => return Some(redact(&text)),
         Err(payload) => payload,

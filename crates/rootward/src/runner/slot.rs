@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::events::Transition;
 use crate::shared::{CheckFacts, CheckState, LastRun, Shared, Trouble};
+use crate::telemetry::{CheckStats, Completed};
 
 use super::Plan;
 use super::run::{self, Ended, Finished, Verdict};
@@ -32,6 +33,7 @@ pub(super) struct Slot {
     facts: CheckFacts,
     plan: Plan,
     schedule: Schedule,
+    stats: Arc<CheckStats>,
     damping: Damping,
     state: Arc<CheckState>,
     changed: bool,
@@ -68,7 +70,12 @@ impl Run {
 }
 
 impl Slot {
-    pub(super) fn new(facts: CheckFacts, plan: Plan, born: Instant) -> Self {
+    pub(super) fn new(
+        facts: CheckFacts,
+        plan: Plan,
+        stats: Arc<CheckStats>,
+        born: Instant,
+    ) -> Self {
         let schedule = Schedule::new(&plan.context, facts.interval, born);
         Self {
             damping: Damping::new(facts.thresholds),
@@ -77,6 +84,7 @@ impl Slot {
             },
             facts,
             plan,
+            stats,
             schedule,
             state: Arc::new(CheckState::UNKNOWN),
             changed: false,
@@ -319,6 +327,13 @@ impl Slot {
         let status = self.damping.status();
         let seq = before.seq + 1;
         let changed = status != from;
+        self.stats.completed(Completed {
+            evidence: verdict.evidence,
+            category: verdict.category,
+            took: (!still_running).then_some(took),
+            from,
+            to: status,
+        });
 
         let known = before.trouble.as_ref().filter(|_| !stale);
         let trouble = if verdict.evidence != Evidence::Up {
@@ -330,7 +345,7 @@ impl Slot {
                 same.and_then(|known| known.reference.clone())
             };
             if is_new {
-                Transition {
+                let transition = Transition {
                     check: &self.facts.name,
                     from,
                     to: status,
@@ -338,8 +353,8 @@ impl Slot {
                     reason: &verdict.text,
                     error_ref: reference.as_deref(),
                     detail: verdict.detail.as_deref(),
-                }
-                .emit();
+                };
+                shared.telemetry.changed(&transition, ended);
             }
             Some(Trouble {
                 category: verdict.category,
@@ -349,7 +364,8 @@ impl Slot {
             })
         } else {
             if changed {
-                Transition::to(&self.facts.name, from, status).emit();
+                let transition = Transition::to(&self.facts.name, from, status);
+                shared.telemetry.changed(&transition, ended);
             }
             // While a better status is pending, the trouble explains the worse one that still counts.
             known.filter(|_| status != CheckStatus::Up).cloned()

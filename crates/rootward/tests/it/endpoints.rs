@@ -212,9 +212,9 @@ async fn head_is_get_without_the_body() {
 #[tokio::test]
 async fn what_is_not_there_and_what_is_not_done_gets_a_sentence() {
     let (health, address) = started(cart()).await;
-    let answer = get(address, "/metrics");
+    let answer = get(address, "/metric");
     assert_eq!(answer.code, 404);
-    insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"not_found","message":"nothing is served here; there are /livez, /readyz, /healthz, /startupz, /status and /health"}}"#);
+    insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"not_found","message":"nothing is served here; there are /livez, /readyz, /healthz, /startupz, /status, /health and /metrics"}}"#);
     let answer = ask(address, "POST", "/readyz", "content-length: 0\r\n");
     assert_eq!(
         (answer.code, answer.header("allow")),

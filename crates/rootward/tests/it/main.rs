@@ -1,9 +1,11 @@
 //! The embedding crate as a service sees it.
 
 mod builder;
+mod changes;
 mod deep;
 mod endpoints;
 mod hostile;
+mod metrics;
 mod runner;
 mod secrets;
 mod startup;

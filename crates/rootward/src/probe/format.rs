@@ -1,0 +1,3 @@
+//! The other formats in which an instance says the same: each in a file, made from the same view.
+
+pub(super) mod openmetrics;
