@@ -48,7 +48,7 @@ async fn ask(
     context: &CheckContext,
 ) -> Result<Outcome, Failure> {
     let Some(connection) = connection else {
-        // The start has refused it already; only a test of the check itself comes here.
+        // The check says what is wrong with its URL and is never run.
         return Err(Failure::new(ErrorCategory::Unknown).because("the URL cannot be asked"));
     };
     let limits = Limits {

@@ -302,7 +302,7 @@ impl Builder {
                     .iter()
                     .zip(&self.checks)
                     .map(|(facts, check)| Plan {
-                        body: check.parts.body.clone(),
+                        body: check.body(),
                         context: CheckContext::new(
                             service.clone(),
                             instance.clone(),
@@ -342,9 +342,6 @@ impl Builder {
         parts: &CheckParts,
         criticality: Criticality,
     ) -> Option<CheckFacts> {
-        for problem in &parts.problems {
-            problems.add(subject, problem.clone());
-        }
         let interval = parts.interval.unwrap_or(self.interval);
         let timeout = parts.timeout.unwrap_or(self.timeout);
         problems.duration(subject, "interval", interval, MAX_INTERVAL);

@@ -1,14 +1,19 @@
 //! A check: what is asked, how often, how long it may take, and what a failure means to the service.
 
+mod pool;
+mod progress;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::{Criticality, Depth, Name, Scope};
+use rootward_core::{Criticality, Depth, ErrorCategory, Name, Scope};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, Reason};
+
+pub use progress::Progress;
 
 /// How often a check runs where nothing else is said.
 pub const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
@@ -261,11 +266,38 @@ impl<L> Check<L> {
         self
     }
 
-    /// Says that the check cannot work as it was described, in a sentence without secrets. The start then fails and
-    /// lists it with all other problems. For functions that make checks, so that they need no error of their own.
+    /// Says that the check cannot work as it was described, in a sentence without secrets: an address that is none, a
+    /// file that is not there. The service starts all the same, and so do its other checks; this one is down and says
+    /// `configuration` and the sentence. For functions that make checks, so that they need no error of their own.
+    ///
+    /// ```
+    /// use rootward::{Check, Health};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let check = Check::new("stock", || async { Ok(()) }).problem("the URL names no host");
+    /// let health = Health::builder("cart").instance("cart-0").check(check.soft()).start()?;
+    /// health.check_now().await.expect("nobody asked before");
+    /// let error = health.report().components[0].error.clone();
+    /// assert_eq!(error.as_deref(), Some("configuration: the URL names no host"));
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn problem(mut self, sentence: impl Into<String>) -> Self {
         self.parts.problems.push(sentence.into());
         self
+    }
+
+    /// The function that is run: the check's own, or the sentence about why it cannot be.
+    pub(crate) fn body(&self) -> Body {
+        if self.parts.problems.is_empty() {
+            return self.parts.body.clone();
+        }
+        let reason = Reason::of_configuration(&self.parts.problems);
+        Body::Async(Arc::new(move |_| {
+            let failure = Failure::new(ErrorCategory::Unknown).because(reason.clone());
+            Box::pin(std::future::ready(Err(failure)))
+        }))
     }
 
     /// Runs the function once, here, without a time limit and without counting the result: for tests of a check.
@@ -273,7 +305,7 @@ impl<L> Check<L> {
     /// # Errors
     /// When the check fails.
     pub async fn run_once(&self, context: CheckContext) -> Result<Outcome, Failure> {
-        match &self.parts.body {
+        match &self.body() {
             Body::Async(check) => check(context).await,
             Body::Blocking(check) => check(),
         }

@@ -22,6 +22,7 @@ pub const MAX_DEEP_WAITING: usize = 16;
 const SLACK: Duration = Duration::from_millis(400);
 
 /// Who wants all checks to run now, and how far that is.
+#[derive(Debug)]
 pub(crate) struct Deep {
     door: Mutex<Door>,
     /// Wakes the runner.
@@ -30,7 +31,7 @@ pub(crate) struct Deep {
     completed: watch::Sender<u64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Door {
     /// How many runs have begun.
     begun: u64,
@@ -111,6 +112,7 @@ impl Deep {
 }
 
 /// A caller that waits for a run. Dropping it leaves the run to the others.
+#[derive(Debug)]
 pub(crate) struct Waiting<'d> {
     deep: &'d Deep,
     run: u64,
@@ -142,8 +144,8 @@ mod tests {
     {
         let deep = Deep::new();
         let began = Instant::now();
-        let first = deep.ask(began).ok().expect("it begins");
-        let second = deep.ask(began).ok().expect("it joins");
+        let first = deep.ask(began).expect("it begins");
+        let second = deep.ask(began).expect("it joins");
         assert_eq!(deep.door().begun, 1);
         deep.complete();
         assert!(first.completed(Duration::ZERO).await);
@@ -174,7 +176,7 @@ mod tests {
     async fn a_run_that_nobody_does_is_not_waited_for_without_end() {
         let deep = Deep::new();
         let began = Instant::now();
-        let waiting = deep.ask(began).ok().expect("it begins");
+        let waiting = deep.ask(began).expect("it begins");
         assert!(!waiting.completed(Duration::from_millis(500)).await);
         assert_eq!(began.elapsed(), Duration::from_millis(900));
     }

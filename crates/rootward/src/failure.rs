@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use rootward_core::ErrorCategory;
-use rootward_wire::text::cut;
+use rootward_wire::text::{cut, shown};
 
 use crate::redact::redact;
 
@@ -112,6 +112,11 @@ impl Failure {
         self.category
     }
 
+    /// The error that caused it, to be kept by another failure.
+    pub(crate) fn into_cause(self) -> Option<Box<dyn StdError + Send + Sync>> {
+        self.detail
+    }
+
     /// The text for the log: the error and its causes, without what looks like a secret. It formats foreign
     /// errors, which may panic: only the check's own task calls it.
     pub(crate) fn detail(&self) -> Option<String> {
@@ -184,6 +189,12 @@ impl Reason {
     pub fn number(self, number: impl Into<Number>) -> Self {
         let number: Number = number.into();
         self.push(&number.0)
+    }
+
+    /// Why a check cannot be, in the sentences of whoever described it.
+    pub(crate) fn of_configuration(sentences: &[String]) -> Self {
+        let sentences = shown(&sentences.join("; "), MAX_REASON_BYTES).into_owned();
+        Self("configuration:".to_owned()).push(&sentences)
     }
 
     /// The sentence.

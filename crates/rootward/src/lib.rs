@@ -95,7 +95,9 @@ mod view;
 mod vitals;
 
 pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
-pub use check::{Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Unlabelled};
+pub use check::{
+    Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Progress, Unlabelled,
+};
 pub use deep::{DEEP_PERIOD, MAX_DEEP_WAITING, TooMany};
 pub use error::{Error, Problem};
 pub use failure::{Failure, MAX_DETAIL_BYTES, MAX_REASON_BYTES, Number, Outcome, Reason};

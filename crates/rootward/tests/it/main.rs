@@ -5,6 +5,7 @@ mod changes;
 mod deep;
 mod endpoints;
 mod hostile;
+mod local_checks;
 mod metrics;
 mod runner;
 mod secrets;
