@@ -17,20 +17,7 @@ pub use red::EveryRed;
 pub use reported::MostReported;
 pub use view::View;
 
-use crate::Localiser;
-use crate::scenario::{Answer, CauseKind, CauseState, Graph, Ranked, RootCause};
-
-/// The baselines, by name.
-#[must_use]
-pub fn baselines(graph: &Graph) -> Vec<(&'static str, Box<dyn Localiser>)> {
-    vec![
-        ("every red tile", Box::new(EveryRed::new(graph))),
-        ("deepest red", Box::new(DeepestRed::new(graph))),
-        ("most reported", Box::new(MostReported::new(graph))),
-        ("PageRank", Box::new(PageRank::new(graph))),
-        ("set cover", Box::new(SetCover::new(graph))),
-    ]
-}
+use crate::scenario::{Answer, CauseKind, CauseState, Ranked, RootCause};
 
 /// An answer that names the first `named` of `scored`, best first, and ranks them all.
 fn answer(t: f64, mut scored: Vec<(String, CauseKind, f64)>, named: usize) -> Answer {

@@ -2,12 +2,15 @@
 //!
 //! - [`scenario`]: the format of `fixtures/rootcause/README.md`, read and written;
 //! - [`topology`] and [`simulator`]: maps, and a small world on them in which faults have consequences;
-//! - [`localiser`]: whatever finds root causes; [`baseline`]: simple ones to compare with;
+//! - [`localiser`]: whatever finds root causes; [`engine`]: the one of `rootward-core`; [`baseline`]: simple ones beside it;
+//! - [`property`]: what every good one does on every scenario;
 //! - [`score`]: how good they are. `cargo run --release -p rootward-sim -- score` prints the table.
 
 pub mod baseline;
 pub mod command;
+pub mod engine;
 pub mod localiser;
+pub mod property;
 pub mod random;
 pub mod scenario;
 pub mod score;

@@ -13,4 +13,4 @@ pub use calibration::Calibration;
 pub use judge::{Verdict, exact, first_right, judge, reciprocal_rank};
 pub use suite::{Contestant, Seeds, Size, incidents, run};
 pub use table::print;
-pub use tally::{Score, Tally};
+pub use tally::{Row, Score, Tally};

@@ -6,12 +6,21 @@ use super::{View, answer};
 use crate::Localiser;
 use crate::scenario::{Answer, CauseKind, Event, Graph};
 
-/// Names a small set of faults, found greedily: what covers most comes first, and among equals what has the larger
-/// share of its checks bad.
+/// Names a small set of faults, found greedily: what covers most comes first.
 #[derive(Debug)]
 pub struct SetCover {
     view: View,
+    ties: Ties,
     host_zone: BTreeMap<String, String>,
+}
+
+/// What comes first among faults that cover equally much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ties {
+    /// The likelier kind: nodes before edges before instances, then the name.
+    Kind,
+    /// Of which a larger share is bad, as SCORE does (NSDI 2005).
+    HitRatio,
 }
 
 /// Something to be explained.
@@ -24,9 +33,19 @@ enum Symptom {
 type Candidate = (CauseKind, String);
 
 impl SetCover {
-    /// Before anything was seen.
+    /// The plain one, before anything was seen.
     #[must_use]
     pub fn new(graph: &Graph) -> Self {
+        Self::with(graph, Ties::Kind)
+    }
+
+    /// The one that prefers faults of which a larger share is bad, before anything was seen.
+    #[must_use]
+    pub fn with_hit_ratio(graph: &Graph) -> Self {
+        Self::with(graph, Ties::HitRatio)
+    }
+
+    fn with(graph: &Graph, ties: Ties) -> Self {
         let host_zone = graph
             .hosts
             .iter()
@@ -34,6 +53,7 @@ impl SetCover {
             .collect();
         Self {
             view: View::new(graph),
+            ties,
             host_zone,
         }
     }
@@ -102,6 +122,9 @@ impl Localiser for SetCover {
             }
         }
         let share = |cause: &Candidate, hits: usize| {
+            if self.ties == Ties::Kind {
+                return 0.0;
+            }
             let hits = f64::from(u32::try_from(hits).unwrap_or(u32::MAX));
             (hits / sizes.get(cause).copied().unwrap_or(1.0).max(1.0)).min(1.0)
         };

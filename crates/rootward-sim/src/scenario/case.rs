@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::Answer;
 use super::event::Event;
 use super::graph::Graph;
 use super::problem::Problem;
@@ -48,6 +49,72 @@ pub struct Expectation {
     /// Where given: the state of every cause.
     #[serde(default)]
     pub state: Option<CauseState>,
+}
+
+impl Expectation {
+    /// What of an answer is not as wanted, each as a sentence. Empty when all is.
+    #[must_use]
+    pub fn differences(&self, answer: &Answer) -> Vec<String> {
+        let mut found = Vec::new();
+        let named: Vec<&str> = answer
+            .root_causes
+            .iter()
+            .map(|cause| cause.id.as_str())
+            .collect();
+        for wanted in &self.root_causes {
+            let hits = named
+                .iter()
+                .filter(|id| wanted.iter().any(|want| want == *id));
+            match hits.count() {
+                0 => found.push(format!("none of {wanted:?} is named")),
+                1 => {}
+                _ => found.push(format!("more than one of {wanted:?} is named")),
+            }
+        }
+        for id in named {
+            let wanted = self
+                .root_causes
+                .iter()
+                .any(|ids| ids.iter().any(|want| want == id));
+            if !wanted || self.not_root.iter().any(|unwanted| unwanted == id) {
+                found.push(format!("{id} is named"));
+            }
+        }
+        let lists = [
+            ("impacted", &self.impacted, &answer.impacted),
+            ("unknown", &self.unknown, &answer.unknown),
+        ];
+        for (what, wanted, given) in lists {
+            for name in wanted.iter().filter(|name| !given.contains(name)) {
+                found.push(format!("{name} is not {what}"));
+            }
+        }
+        for name in answer
+            .impacted
+            .iter()
+            .filter(|name| self.not_impacted.contains(name))
+        {
+            found.push(format!("{name} is impacted"));
+        }
+        if let Some(wanted) = &self.unexplained {
+            let (mut wanted, mut given) = (wanted.clone(), answer.unexplained.clone());
+            wanted.sort();
+            given.sort();
+            if wanted != given {
+                found.push(format!("unexplained is {given:?}, not {wanted:?}"));
+            }
+        }
+        if let Some(wanted) = self.state {
+            for cause in answer
+                .root_causes
+                .iter()
+                .filter(|cause| cause.state != wanted)
+            {
+                found.push(format!("{} is {}, not {wanted}", cause.id, cause.state));
+            }
+        }
+        found
+    }
 }
 
 /// Reads a case file.

@@ -1,9 +1,9 @@
 //! Which incidents there are: seeds for tuning, and others for reporting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::judge::{ask_each_interval, judge};
-use super::tally::Tally;
+use super::tally::Row;
 use crate::Localiser;
 use crate::random::Random;
 use crate::scenario::Graph;
@@ -58,8 +58,8 @@ impl Size {
 pub struct Contestant {
     /// Its row in the table.
     pub name: &'static str,
-    /// Makes a fresh one.
-    pub make: fn(&Graph) -> Box<dyn Localiser>,
+    /// Makes a fresh one, or says why it cannot.
+    pub make: fn(&Graph) -> Result<Box<dyn Localiser>, String>,
 }
 
 impl std::fmt::Debug for Contestant {
@@ -118,22 +118,18 @@ fn turn(number: u64, fits: impl Fn(&Plan) -> bool) -> Plan {
     plans.swap_remove(usize::try_from(number % count).unwrap_or(0))
 }
 
-/// Scores each contestant on every kind, and in healthy hours. For each contestant: a tally for each kind, and one for
-/// the healthy hours.
-#[must_use]
-pub fn run(
-    contestants: &[Contestant],
-    seeds: Seeds,
-    size: Size,
-) -> Vec<(BTreeMap<Kind, Tally>, Tally)> {
-    let mut rows: Vec<(BTreeMap<Kind, Tally>, Tally)> = Vec::new();
-    rows.resize_with(contestants.len(), Default::default);
+/// Scores each contestant on every kind, and in healthy hours. One row for each contestant.
+///
+/// # Errors
+/// When a contestant does not take a map.
+pub fn run(contestants: &[Contestant], seeds: Seeds, size: Size) -> Result<Vec<Row>, String> {
+    let mut rows = vec![Row::default(); contestants.len()];
     for &kind in Kind::ALL {
         for incident in incidents(seeds, kind, size.of_each_kind) {
             for (contestant, row) in contestants.iter().zip(&mut rows) {
-                let mut localiser = (contestant.make)(&incident.scenario.graph);
+                let mut localiser = (contestant.make)(&incident.scenario.graph)?;
                 let verdict = judge(&incident, &mut *localiser);
-                row.0.entry(kind).or_default().incident(&verdict);
+                row.kinds.entry(kind).or_default().incident(&verdict);
             }
         }
     }
@@ -142,12 +138,12 @@ pub fn run(
         let plan = healthy_twenty(&mut Random::new(seed).fork("plan"));
         let calm = healthy_hours(&plan, size.hours, seed);
         for (contestant, row) in contestants.iter().zip(&mut rows) {
-            let mut localiser = (contestant.make)(&calm.scenario.graph);
+            let mut localiser = (contestant.make)(&calm.scenario.graph)?;
             let causes = false_causes(&calm, &mut *localiser);
-            row.1.healthy(calm.end / 3600.0, &causes);
+            row.healthy.healthy(calm.end / 3600.0, &causes);
         }
     }
-    rows
+    Ok(rows)
 }
 
 /// The confidence of each cause that appears. One that stays is counted once; one that goes and comes back, again.

@@ -1,37 +1,29 @@
 //! The table: one row a contestant, then one row a kind of incident for the first of them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::suite::Contestant;
-use super::tally::{Score, Tally};
-use crate::simulator::Kind;
+use super::tally::{Row, Score};
 
 /// The scores as text.
 #[must_use]
-pub fn print(contestants: &[Contestant], rows: &[(BTreeMap<Kind, Tally>, Tally)]) -> String {
+pub fn print(contestants: &[Contestant], rows: &[Row]) -> String {
     let mut text = String::new();
     line(&mut text, "localiser", None);
-    for (contestant, (kinds, healthy)) in contestants.iter().zip(rows) {
-        let mut all = Tally::default();
-        kinds.values().for_each(|tally| all.merge(tally));
-        all.merge(healthy);
-        line(&mut text, contestant.name, Some(&all.score()));
+    for (contestant, row) in contestants.iter().zip(rows) {
+        line(&mut text, contestant.name, Some(&row.all().score()));
     }
-    let (Some(first), Some((kinds, healthy))) = (contestants.first(), rows.first()) else {
+    let (Some(first), Some(row)) = (contestants.first(), rows.first()) else {
         return text;
     };
     text.push('\n');
     line(&mut text, &format!("{}, by kind", first.name), None);
-    for (kind, tally) in kinds {
+    for (kind, tally) in &row.kinds {
         line(&mut text, kind.as_str(), Some(&tally.score()));
     }
-    let mut all = Tally::default();
-    kinds.values().for_each(|tally| all.merge(tally));
-    all.merge(healthy);
     let _ = writeln!(text, "\n{}, by confidence", first.name);
     let _ = writeln!(text, "{:>10} {:>9} {:>9}", "answers", "claimed", "right");
-    for (answers, claimed, right) in all.calibration().bins() {
+    for (answers, claimed, right) in row.all().calibration().bins() {
         let _ = writeln!(text, "{answers:>10} {claimed:>9.3} {right:>9.3}");
     }
     text

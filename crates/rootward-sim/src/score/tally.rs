@@ -1,7 +1,10 @@
 //! Verdicts of many incidents, added up.
 
+use std::collections::BTreeMap;
+
 use super::calibration::Calibration;
 use super::judge::Verdict;
+use crate::simulator::Kind;
 
 /// Sums over incidents.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +17,25 @@ pub struct Tally {
     calibration: Calibration,
     false_causes: f64,
     healthy_hours: f64,
+}
+
+/// The sums of one localiser.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    /// Incidents, by kind.
+    pub kinds: BTreeMap<Kind, Tally>,
+    /// Hours without a fault.
+    pub healthy: Tally,
+}
+
+impl Row {
+    /// Everything together.
+    #[must_use]
+    pub fn all(&self) -> Tally {
+        let mut all = self.healthy.clone();
+        self.kinds.values().for_each(|tally| all.merge(tally));
+        all
+    }
 }
 
 /// What the sums mean.

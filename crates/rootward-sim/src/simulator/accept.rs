@@ -109,7 +109,7 @@ fn equals(
     without: &Effects,
 ) -> Vec<String> {
     let mut ids = BTreeSet::from([fault.id(world)]);
-    if let Some(check) = all.first_beyond(without) {
+    if let Some(check) = all.most_beyond(without) {
         for other in candidates(world, check, fault, all.share(check)) {
             let id = other.id(world);
             if ids.contains(&id) {
@@ -126,7 +126,7 @@ fn equals(
 }
 
 fn looks_like_one(world: &World, faults: &[Fault], all: &Effects) -> bool {
-    let (Some(check), Some(first)) = (all.first_beyond(&Effects::default()), faults.first()) else {
+    let (Some(check), Some(first)) = (all.most_beyond(&Effects::default()), faults.first()) else {
         return false;
     };
     faults.iter().any(|like| {

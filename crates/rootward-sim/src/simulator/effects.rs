@@ -14,6 +14,8 @@ use crate::scenario::{CheckDepth, EdgeLabel, ErrorClass};
 const ROUNDS: usize = 12;
 /// Shares that differ by less are equal.
 const SAME: f64 = 1e-6;
+/// A check that fails more often by less than this cannot be told from a flaky one.
+const NOTICEABLE: f64 = 0.2;
 
 /// How often something is bad, and in which ways.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,21 +79,24 @@ impl Effects {
         effects
     }
 
-    /// How many more checks an interval are bad than in `other`, about.
+    /// How many more checks an interval are bad than in `other`, about. Checks that are hardly worse do not count.
     #[must_use]
     pub fn more_than(&self, other: &Self) -> f64 {
         self.differing(other)
             .map(|key| {
                 let of = |effects: &Self| effects.checks.get(&key).map_or(0.0, |share| share.bad);
-                (of(self) - of(other)).max(0.0)
+                of(self) - of(other)
             })
+            .filter(|more| *more >= NOTICEABLE)
             .sum()
     }
 
-    /// The first check, as instance and number of the dependency, that these effects have and `other` has not.
+    /// The check, as instance and number of the dependency, of which these effects make more than `other` by most.
     #[must_use]
-    pub fn first_beyond(&self, other: &Self) -> Option<(usize, usize)> {
-        self.differing(other).next()
+    pub fn most_beyond(&self, other: &Self) -> Option<(usize, usize)> {
+        let more = |key: (usize, usize)| self.share(key) - other.share(key);
+        self.differing(other)
+            .max_by(|a, b| more(*a).total_cmp(&more(*b)).then(b.cmp(a)))
     }
 
     /// How often that check is bad.

@@ -123,7 +123,7 @@ impl Fault {
             ],
             Place::Host(_) => &[(Timeout, 0.9), (Refused, 0.1)],
             Place::Zone(_) | Place::Poller(_) => &[(Timeout, 1.0)],
-            Place::WayOfRelease(..) => &[(Auth, 0.3), (Tls, 0.2), (Http5xx, 0.25), (Timeout, 0.25)],
+            Place::WayOfRelease(..) => &[(Auth, 0.4), (Tls, 0.25), (Timeout, 0.35)],
         }
     }
 

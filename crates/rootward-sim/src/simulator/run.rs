@@ -46,11 +46,17 @@ pub struct Simulated {
 /// An incident of a kind, on a plan; the same for the same seed. Nothing when no world of this plan has one.
 #[must_use]
 pub fn incident(plan: &Plan, kind: Kind, seed: u64) -> Option<Simulated> {
+    incident_after(plan, kind, 8, seed)
+}
+
+/// As [`incident`], after `calm` intervals or a few more without a fault.
+#[must_use]
+pub fn incident_after(plan: &Plan, kind: Kind, calm: u64, seed: u64) -> Option<Simulated> {
     let root = Random::new(seed);
     for number in 0..WORLDS {
         let mut random = root.fork(&format!("world {number}"));
         let mut world = World::new(place(plan, &mut random), FALSE_FAILURE, &mut random);
-        let start = random.between(8, 12) * INTERVAL + random.between(0, INTERVAL);
+        let start = random.between(calm, calm + 4) * INTERVAL + random.between(0, INTERVAL);
         if let Some(drawn) = draw(&mut world, kind, start, &mut random) {
             let last = drawn
                 .faults

@@ -101,8 +101,8 @@ impl World {
             .nodes
             .iter()
             .map(|_| Habits {
-                looks_down: random.chance(0.4),
-                patience: if random.chance(0.3) { 2 } else { 1 },
+                looks_down: random.chance(0.5),
+                patience: if random.chance(0.7) { 2 } else { 1 },
                 period: random.between(5_000, 12_000),
             })
             .collect();

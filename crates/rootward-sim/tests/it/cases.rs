@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rootward_core::localise::Settings;
+use rootward_sim::Localiser as _;
+use rootward_sim::engine::CoreEngine;
 use rootward_sim::scenario::{Case, Event, read_case, read_scenario, write_line};
 
 fn cases() -> Vec<(PathBuf, Case)> {
@@ -39,6 +42,24 @@ fn there_are_eighteen_cases_and_each_expects_something() {
             path.display()
         );
     }
+}
+
+#[test]
+fn the_engine_says_what_each_case_wants() {
+    let mut wrong = Vec::new();
+    for (_, case) in cases() {
+        for want in &case.expect {
+            let mut engine =
+                CoreEngine::new(&case.graph, Settings::default()).expect("the map is good");
+            for event in case.events.iter().filter(|event| event.recv() <= want.t) {
+                engine.apply(event);
+            }
+            for difference in want.differences(&engine.answer(want.t)) {
+                wrong.push(format!("{} at {}: {difference}", case.case, want.t));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 mod cases;
 mod lines;
+mod properties;
 mod simulated;

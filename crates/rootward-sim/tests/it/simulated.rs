@@ -85,17 +85,17 @@ fn who_says_nothing_is_never_right_and_never_wrong_in_healthy_hours() {
     }
     let silence = Contestant {
         name: "silence",
-        make: |_| Box::new(Silence),
+        make: |_| Ok(Box::new(Silence)),
     };
     let size = Size {
         of_each_kind: 1,
         healthy_systems: 1,
         hours: 1,
     };
-    let rows = run(&[silence], Seeds::Tuning, size);
-    let healthy = rows[0].1.score();
+    let rows = run(&[silence], Seeds::Tuning, size).unwrap();
+    let healthy = rows[0].healthy.score();
     assert_eq!(healthy.false_per_hour, Some(0.0));
-    for (kind, tally) in &rows[0].0 {
+    for (kind, tally) in &rows[0].kinds {
         assert!(tally.score().top1 < 1e-9, "{kind}");
         assert!(tally.score().median_time.is_infinite(), "{kind}");
     }
