@@ -131,43 +131,47 @@ fn header<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
     })
 }
 
-/// What a closed loop brought.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Loop {
-    pub(crate) answers: f64,
-    pub(crate) took: Duration,
-}
+/// Connections that are open and were answered once: what a closed loop measures holds no connecting.
+#[derive(Debug)]
+pub(crate) struct Crowd(Vec<Connection>);
 
-/// Lets `connections` ask again as soon as each was answered.
-pub(crate) async fn throughput(
-    address: SocketAddr,
-    path: &'static str,
-    code: u16,
-    connections: usize,
-    length: Duration,
-) -> io::Result<Loop> {
-    // Aborts what is left of them when it is dropped.
-    let mut tasks = tokio::task::JoinSet::new();
-    let begin = Instant::now();
-    for _ in 0..connections {
-        tasks.spawn(async move {
+impl Crowd {
+    pub(crate) async fn open(
+        address: SocketAddr,
+        path: &str,
+        code: u16,
+        count: usize,
+    ) -> io::Result<Self> {
+        let mut connections = Vec::with_capacity(count);
+        for _ in 0..count {
             let mut connection = Connection::open(address, path, code).await?;
-            let mut answers = 0_u32;
-            while begin.elapsed() < length {
-                connection.ask().await?;
-                answers += 1;
-            }
-            Ok::<u32, io::Error>(answers)
-        });
+            connection.ask().await?;
+            connections.push(connection);
+        }
+        Ok(Self(connections))
     }
-    let mut answers = 0.0;
-    while let Some(joined) = tasks.join_next().await {
-        answers += f64::from(joined.map_err(io::Error::other)??);
+
+    /// Lets each ask again as soon as it was answered; how many answers that brought.
+    pub(crate) async fn ask_for(self, length: Duration) -> io::Result<f64> {
+        // Aborts what is left of them when it is dropped.
+        let mut tasks = tokio::task::JoinSet::new();
+        let begin = Instant::now();
+        for mut connection in self.0 {
+            tasks.spawn(async move {
+                let mut answers = 0_u32;
+                while begin.elapsed() < length {
+                    connection.ask().await?;
+                    answers += 1;
+                }
+                Ok::<u32, io::Error>(answers)
+            });
+        }
+        let mut answers = 0.0;
+        while let Some(joined) = tasks.join_next().await {
+            answers += f64::from(joined.map_err(io::Error::other)??);
+        }
+        Ok(answers)
     }
-    Ok(Loop {
-        answers,
-        took: begin.elapsed(),
-    })
 }
 
 /// How long each of `count` answers took, asked at a steady pace over one connection.

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
 use crate::child::Child;
-use crate::client;
+use crate::client::Crowd;
 use crate::cpu;
 use crate::goal::{Bound, Goal, Outcome};
 use crate::host;
@@ -146,9 +146,8 @@ impl Program {
 }
 
 async fn ask(address: SocketAddr, path: &'static str, plan: &Plan) -> io::Result<()> {
-    client::throughput(address, path, 200, CONNECTIONS, plan.closed_loop)
-        .await
-        .map(drop)
+    let crowd = Crowd::open(address, path, 200, CONNECTIONS).await?;
+    crowd.ask_for(plan.closed_loop).await.map(drop)
 }
 
 /// Processor time of the programs of each pair, without and with, in percent of a core, in the same window.

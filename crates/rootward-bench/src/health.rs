@@ -6,7 +6,7 @@ use crate::client::Connection;
 use crate::goal::Outcome;
 use crate::plan::Plan;
 use crate::reference::Reference;
-use crate::rounds;
+use crate::rounds::{self, Ratio};
 use crate::subject::{Dependencies, Subject};
 
 const PATH: &str = "/health";
@@ -39,7 +39,7 @@ pub(crate) async fn run(plan: &Plan) -> io::Result<Outcome> {
     let title = format!(
         "{PATH}, {size} bytes, every dependency hanging, the application's runtime blocked"
     );
-    let table = measured.table(&title, plan, &[]);
+    let table = measured.table(&title, plan, Ratio::OursOverIts, &[]);
     subject.stop().await;
     Ok(Outcome {
         table: format!("{table}ours, all rounds: {late} of {count} answers over 10 ms\n"),

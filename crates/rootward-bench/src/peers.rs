@@ -13,7 +13,7 @@ use crate::client::Connection;
 use crate::goal::{Bound, Goal, Outcome};
 use crate::plan::Plan;
 use crate::reference::Reference;
-use crate::rounds::{self, Absent, Contender, Figure, Measured, Serving};
+use crate::rounds::{self, Absent, Contender, Figure, Measured, Ratio, Serving};
 use crate::subject::{Dependencies, Subject};
 use crate::temporary::Directory;
 
@@ -132,7 +132,7 @@ pub(crate) async fn run(plan: &Plan, progress: fn(&str)) -> io::Result<Outcome> 
     let mut contenders = vec![subject.contender(PATH, 200), reference.contender(PATH)];
     let mut absent = Vec::new();
     for ecosystem in Ecosystem::ALL {
-        progress(&format!("installing: {}", ecosystem.packages()));
+        progress(ecosystem.progress());
         let installed = ecosystem.install(&directory).await;
         for peer in PEERS.iter().filter(|peer| peer.ecosystem == ecosystem) {
             let started = match &installed {
@@ -158,7 +158,7 @@ pub(crate) async fn run(plan: &Plan, progress: fn(&str)) -> io::Result<Outcome> 
         "{PATH} of ours (10 healthy checks) beside other libraries' endpoints (one healthy check each), one process each; \
          it compares cost, not merit"
     );
-    let table = measured.table(&title, plan, &absent);
+    let table = measured.table(&title, plan, Ratio::ItsOverOurs, &absent);
     let goals = goals(&measured, &absent);
     subject.stop().await;
     Ok(Outcome { table, goals })
@@ -171,7 +171,7 @@ fn goals(measured: &Measured, absent: &[Absent]) -> Vec<Goal> {
     with_goal
         .map(|(name, factor)| {
             let ratio = measured
-                .over_ours(name, Figure::Cpu)
+                .ratio(name, Figure::Cpu, Ratio::ItsOverOurs)
                 .map(|figures| figures.median())
                 .ok_or_else(|| Absent::reason(absent, name));
             let what = format!("CPU per answer, {name} / ours");

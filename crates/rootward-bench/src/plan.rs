@@ -10,8 +10,12 @@ pub(crate) const CONNECTIONS: usize = 32;
 pub(crate) struct Plan {
     /// Each measures every side once.
     pub(crate) rounds: usize,
-    /// How long a closed loop runs.
+    /// How long a closed loop runs before anything is measured, so that compilers at run time have done their work.
+    pub(crate) warm_up: Duration,
+    /// How long a closed loop runs, in one slice.
     pub(crate) closed_loop: Duration,
+    /// How many slices a round has: they alternate between the servers, so that each meets the same neighbours.
+    pub(crate) slices: usize,
     /// Requests at a steady pace, a round, when several servers are compared.
     pub(crate) paced: usize,
     /// The time between two of them.
@@ -30,7 +34,9 @@ impl Plan {
     /// For figures. Five rounds of 2,000 are the 10,000 answers of goals P4 and P5.
     pub(crate) const FULL: Self = Self {
         rounds: 5,
-        closed_loop: Duration::from_secs(1),
+        warm_up: Duration::from_secs(3),
+        closed_loop: Duration::from_millis(200),
+        slices: 5,
         paced: 400,
         pace: Duration::from_micros(3_300),
         in_distress: 2_000,
@@ -42,7 +48,9 @@ impl Plan {
     /// To see that everything works.
     pub(crate) const QUICK: Self = Self {
         rounds: 1,
-        closed_loop: Duration::from_millis(100),
+        warm_up: Duration::from_millis(20),
+        closed_loop: Duration::from_millis(50),
+        slices: 2,
         paced: 20,
         pace: Duration::from_millis(2),
         in_distress: 50,

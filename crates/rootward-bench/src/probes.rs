@@ -7,7 +7,7 @@ use crate::goal::{Bound, Goal, Outcome};
 use crate::plan::Plan;
 use crate::proxies;
 use crate::reference::{self, Reference};
-use crate::rounds::{self, Absent, Figure, Measured};
+use crate::rounds::{self, Absent, Figure, Measured, Ratio};
 use crate::statistics::Figures;
 use crate::subject::{Dependencies, Subject};
 use crate::temporary::Directory;
@@ -44,7 +44,7 @@ pub(crate) async fn run(plan: &Plan) -> io::Result<Outcome> {
     let title = format!(
         "{PATH}: ours (10 healthy checks, a thread of its own) beside servers with a fixed text; every body is {text}"
     );
-    let table = measured.table(&title, plan, &absent);
+    let table = measured.table(&title, plan, Ratio::OursOverIts, &absent);
     let goals = goals(&measured, &absent);
     subject.stop().await;
     Ok(Outcome { table, goals })
@@ -56,8 +56,13 @@ fn goals(measured: &Measured, absent: &[Absent]) -> Vec<Goal> {
             .map(|figures| figures.median())
             .ok_or_else(|| Absent::reason(absent, name))
     };
-    let cpu = |name| median(name, measured.ours_over(name, Figure::Cpu));
-    let throughput = |name| median(name, measured.ours_over(name, Figure::PerSecond));
+    let cpu = |name| median(name, measured.ratio(name, Figure::Cpu, Ratio::OursOverIts));
+    let throughput = |name| {
+        median(
+            name,
+            measured.ratio(name, Figure::PerSecond, Ratio::OursOverIts),
+        )
+    };
     vec![
         Goal::new(
             "P1",

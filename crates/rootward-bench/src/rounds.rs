@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::child::Child;
-use crate::client::{self, Connection, Size};
+use crate::client::{self, Connection, Crowd, Size};
 use crate::cpu;
 use crate::load::Load;
 use crate::plan::{CONNECTIONS, Plan};
@@ -59,12 +59,24 @@ impl Absent {
 }
 
 /// One server in one round.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Side {
-    per_second: f64,
-    /// Processor time, user and system, of all that serves, for each answer of the closed loop.
-    cpu_us: f64,
+    answers: f64,
+    took: Duration,
+    /// Processor time, user and system, of all that serves.
+    spent: Duration,
     latencies: Latencies,
+}
+
+impl Side {
+    fn per_second(&self) -> f64 {
+        self.answers / self.took.as_secs_f64()
+    }
+
+    /// For each answer of the closed loop, in microseconds.
+    fn cpu_us(&self) -> f64 {
+        self.spent.as_secs_f64() * 1e6 / self.answers
+    }
 }
 
 /// Everything that was measured.
@@ -85,28 +97,56 @@ pub(crate) enum Figure {
     PerSecond,
 }
 
+/// Which way round a ratio is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ratio {
+    OursOverIts,
+    ItsOverOurs,
+}
+
+impl Ratio {
+    fn of(self, ours: f64, its: f64) -> f64 {
+        match self {
+            Self::OursOverIts => ours / its,
+            Self::ItsOverOurs => its / ours,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::OursOverIts => "ours/its",
+            Self::ItsOverOurs => "its/ours",
+        }
+    }
+}
+
+/// Everybody once, beginning with another one each time.
+fn order(count: usize, turn: usize) -> impl Iterator<Item = usize> {
+    (0..count).map(move |place| (turn + place) % count)
+}
+
 /// Measures all contenders. The first one is ours.
 pub(crate) async fn run(contenders: &[Contender], plan: &Plan) -> io::Result<Measured> {
     let before = Load::now();
     let mut sizes = Vec::new();
     for contender in contenders {
-        sizes.push(
-            contender
-                .ask()
-                .await
-                .map_err(|error| contender.blame(&error))?,
-        );
+        let warm = contender.warm_up(plan).await;
+        sizes.push(warm.map_err(|error| contender.blame(&error))?);
     }
     let mut rounds = Vec::new();
     for round in 0..plan.rounds {
-        let mut sides: Vec<(usize, Side)> = Vec::new();
-        for place in 0..contenders.len() {
-            let at = (round + place) % contenders.len();
-            let side = contenders[at].measure(plan).await;
-            sides.push((at, side.map_err(|error| contenders[at].blame(&error))?));
+        let mut sides = vec![Side::default(); contenders.len()];
+        for slice in 0..plan.slices {
+            for at in order(contenders.len(), round + slice) {
+                let slice = contenders[at].closed_loop(&mut sides[at], plan).await;
+                slice.map_err(|error| contenders[at].blame(&error))?;
+            }
         }
-        sides.sort_by_key(|(at, _)| *at);
-        rounds.push(sides.into_iter().map(|(_, side)| side).collect());
+        for at in order(contenders.len(), round) {
+            let paced = contenders[at].paced(plan).await;
+            sides[at].latencies = paced.map_err(|error| contenders[at].blame(&error))?;
+        }
+        rounds.push(sides);
     }
     Ok(Measured {
         names: contenders.iter().map(|contender| contender.name).collect(),
@@ -118,22 +158,27 @@ pub(crate) async fn run(contenders: &[Contender], plan: &Plan) -> io::Result<Mea
 }
 
 impl Contender {
-    async fn ask(&self) -> io::Result<Size> {
+    /// Asks for a while; how large its answer is.
+    async fn warm_up(&self, plan: &Plan) -> io::Result<Size> {
+        let crowd = Crowd::open(self.address, self.path, self.code, CONNECTIONS).await?;
+        crowd.ask_for(plan.warm_up).await?;
         let mut connection = Connection::open(self.address, self.path, self.code).await?;
         connection.ask().await
     }
 
-    async fn measure(&self, plan: &Plan) -> io::Result<Side> {
-        let (address, path, code) = (self.address, self.path, self.code);
-        let before = self.serving.spent()?;
-        let closed = client::throughput(address, path, code, CONNECTIONS, plan.closed_loop).await?;
-        let spent = self.serving.spent()?.saturating_sub(before);
-        let latencies = client::latencies(address, path, code, plan.paced, plan.pace).await?;
-        Ok(Side {
-            per_second: closed.answers / closed.took.as_secs_f64(),
-            cpu_us: spent.as_secs_f64() * 1e6 / closed.answers,
-            latencies,
-        })
+    /// One slice, added to the side.
+    async fn closed_loop(&self, side: &mut Side, plan: &Plan) -> io::Result<()> {
+        let crowd = Crowd::open(self.address, self.path, self.code, CONNECTIONS).await?;
+        let (begin, before) = (Instant::now(), self.serving.spent()?);
+        side.answers += crowd.ask_for(plan.closed_loop).await?;
+        side.took += begin.elapsed();
+        side.spent += self.serving.spent()?.saturating_sub(before);
+        Ok(())
+    }
+
+    async fn paced(&self, plan: &Plan) -> io::Result<Latencies> {
+        let (count, pace) = (plan.paced, plan.pace);
+        client::latencies(self.address, self.path, self.code, count, pace).await
     }
 
     fn blame(&self, error: &io::Error) -> io::Error {
@@ -142,25 +187,19 @@ impl Contender {
 }
 
 impl Measured {
-    /// Ours over another one's, round by round; `None` where the other did not take part.
-    pub(crate) fn ours_over(&self, name: &str, figure: Figure) -> Option<Figures> {
+    /// The ratio of each round; `None` where the other did not take part.
+    pub(crate) fn ratio(&self, name: &str, figure: Figure, ratio: Ratio) -> Option<Figures> {
         let at = self.names.iter().position(|other| *other == name)?;
-        Some(self.ratios(figure, 0, at))
+        Some(self.ratios(figure, ratio, at))
     }
 
-    /// Another one's over ours, round by round.
-    pub(crate) fn over_ours(&self, name: &str, figure: Figure) -> Option<Figures> {
-        let at = self.names.iter().position(|other| *other == name)?;
-        Some(self.ratios(figure, at, 0))
-    }
-
-    fn ratios(&self, figure: Figure, above: usize, below: usize) -> Figures {
+    fn ratios(&self, figure: Figure, ratio: Ratio, at: usize) -> Figures {
         let of = |side: &Side| match figure {
-            Figure::Cpu => side.cpu_us,
-            Figure::PerSecond => side.per_second,
+            Figure::Cpu => side.cpu_us(),
+            Figure::PerSecond => side.per_second(),
         };
         let rounds = self.rounds.iter();
-        Figures::new(rounds.map(|sides| of(&sides[above]) / of(&sides[below])))
+        Figures::new(rounds.map(|sides| ratio.of(of(&sides[0]), of(&sides[at]))))
     }
 
     /// How many answers of ours came late, of how many.
@@ -170,10 +209,17 @@ impl Measured {
     }
 
     /// The table: every round of every contender, then the ratios.
-    pub(crate) fn table(&self, title: &str, plan: &Plan, absent: &[Absent]) -> String {
+    pub(crate) fn table(
+        &self,
+        title: &str,
+        plan: &Plan,
+        ratio: Ratio,
+        absent: &[Absent],
+    ) -> String {
         let mut text = format!(
-            "{title}\n{CONNECTIONS} keep-alive connections in a closed loop for {:?}, then {} requests, one every {:?}; {} rounds, order rotating\n\
+            "{title}\n{CONNECTIONS} keep-alive connections in a closed loop for {} x {:?}, alternating; then {} requests, one every {:?}; {} rounds, order rotating\n\
              load average {} before, {} after\n\n",
+            plan.slices,
             plan.closed_loop,
             plan.paced,
             plan.pace,
@@ -190,8 +236,8 @@ impl Measured {
             "CPU us",
             "p50 ms",
             "p99 ms",
-            "CPU ours/its",
-            "/s ours/its",
+            format!("CPU {}", ratio.words()),
+            format!("/s {}", ratio.words()),
             "head+body B"
         );
         for (round, sides) in self.rounds.iter().enumerate() {
@@ -201,24 +247,27 @@ impl Measured {
                     "{:>5}  {:<28} {:>10.0} {:>9.1} {:>8.2} {:>8.2}  {:>13.2} {:>11.2}  {:>11}",
                     round + 1,
                     self.names[at],
-                    side.per_second,
-                    side.cpu_us,
+                    side.per_second(),
+                    side.cpu_us(),
                     side.latencies.percentile(500),
                     side.latencies.percentile(990),
-                    sides[0].cpu_us / side.cpu_us,
-                    sides[0].per_second / side.per_second,
+                    ratio.of(sides[0].cpu_us(), side.cpu_us()),
+                    ratio.of(sides[0].per_second(), side.per_second()),
                     format!("{}+{}", self.sizes[at].head, self.sizes[at].body)
                 );
             }
         }
         text.push('\n');
         for (at, name) in self.names.iter().enumerate().skip(1) {
+            let over = match ratio {
+                Ratio::OursOverIts => format!("ours / {name}"),
+                Ratio::ItsOverOurs => format!("{name} / ours"),
+            };
             let _ = writeln!(
                 text,
-                "ours / {name}: CPU {}, answers/s {}; {name} / ours: CPU {}",
-                self.ratios(Figure::Cpu, 0, at),
-                self.ratios(Figure::PerSecond, 0, at),
-                self.ratios(Figure::Cpu, at, 0)
+                "{over}: CPU {}, answers/s {}",
+                self.ratios(Figure::Cpu, ratio, at),
+                self.ratios(Figure::PerSecond, ratio, at)
             );
         }
         for Absent { name, why } in absent {

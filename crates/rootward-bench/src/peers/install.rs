@@ -62,14 +62,12 @@ const GO: [File; 1] = [("main.go", include_str!("../../peers/go/main.go"))];
 impl Ecosystem {
     pub(super) const ALL: [Self; 3] = [Self::Node, Self::Python, Self::Go];
 
-    /// For people.
-    pub(super) const fn packages(self) -> &'static str {
+    /// What is being done, for whoever waits.
+    pub(super) const fn progress(self) -> &'static str {
         match self {
-            Self::Node => "packages from npm",
-            Self::Python => "packages from PyPI",
-            Self::Go => {
-                "nothing, Debian's package of the Go library must be there; building its program"
-            }
+            Self::Node => "installing libraries from npm",
+            Self::Python => "installing libraries from PyPI",
+            Self::Go => "building with Debian's package of the Go library",
         }
     }
 
