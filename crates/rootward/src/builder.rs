@@ -17,7 +17,7 @@ use crate::error::{Error, Kind, Problem};
 use crate::health::Health;
 use crate::identity::{Identity, instance_from_environment};
 use crate::latch::{Latch, Startup};
-use crate::probe::{Access, ProbeThread};
+use crate::probe::{Access, Ports, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 use crate::spread;
@@ -52,6 +52,8 @@ pub struct Builder {
     timeout: Duration,
     limits: Limits,
     listen: Option<SocketAddr>,
+    #[cfg(feature = "grpc")]
+    pub(crate) listen_grpc: Option<SocketAddr>,
     access: Access,
     hooks: Vec<Hook>,
     startup: Arc<Startup>,
@@ -80,6 +82,8 @@ impl Builder {
                 fail_open_after: DEFAULT_FAIL_OPEN_AFTER,
             },
             listen: None,
+            #[cfg(feature = "grpc")]
+            listen_grpc: None,
             access: Access::Loopback,
             hooks: Vec::new(),
             startup: Arc::new(Startup::new()),
@@ -239,8 +243,12 @@ impl Builder {
         let (stop, stopped) = watch::channel(false);
         let pulse = Pulse::new();
         let sampler = Sampler::new(Arc::clone(&shared), Arc::clone(&pulse), runtime.clone());
-        let probe =
-            ProbeThread::start(self.listen, self.access, &shared, sampler, stopped.clone())?;
+        let ports = Ports {
+            http: self.listen,
+            #[cfg(feature = "grpc")]
+            grpc: self.listen_grpc,
+        };
+        let probe = ProbeThread::start(ports, self.access, &shared, sampler, stopped.clone())?;
         let observer = Observer::start(&shared, self.hooks, stopped.clone())?;
         let tasks = [
             runtime.spawn(pulse.answer(stopped.clone())),

@@ -81,6 +81,11 @@ impl Health {
         &self.shared
     }
 
+    #[cfg(feature = "grpc")]
+    pub(crate) const fn probe(&self) -> &ProbeThread {
+        &self.probe
+    }
+
     /// Something that must be over before the instance has started. It holds the start until it is dropped.
     ///
     /// Take it before the first `await` after [`Builder::start`]; where that cannot be, take it from the builder

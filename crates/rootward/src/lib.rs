@@ -66,10 +66,16 @@
 //!   [`Reason`]). The text of the error is in the service's log, once for each transition, under the reference that
 //!   the report shows.
 //!
+//! # Where it answers
+//!
+//! On a port of its own ([`Builder::listen`]), which is the place for an orchestrator's probes. With the features
+//! `tower` and `axum` the same endpoints are a service or a router on a server of the application's, and liveness alone
+//! may stand on the main port. With the feature `grpc` it speaks grpc.health.v1, there or on a port of its own.
+//!
 //! # What is not built yet
 //!
 //! The drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, tokens and mutual TLS for
-//! `/health`, gRPC.
+//! `/health`.
 
 mod builder;
 mod check;
@@ -103,6 +109,8 @@ pub use error::{Error, Problem};
 pub use failure::{Failure, MAX_DETAIL_BYTES, MAX_REASON_BYTES, Number, Outcome, Reason};
 pub use health::Health;
 pub use latch::Latch;
+#[cfg(feature = "grpc")]
+pub use mount::{GrpcService, MAX_WATCHES};
 #[cfg(feature = "tower")]
 pub use mount::{HealthService, LivenessService, Peer, ResponseFuture, is_probe, is_probe_answer};
 pub use probe::{Access, CHECK_FROM};

@@ -4,6 +4,7 @@
 mod answer;
 mod body;
 mod format;
+mod ports;
 mod reply;
 mod route;
 mod serve;
@@ -21,6 +22,7 @@ use crate::vitals::Sampler;
 
 pub(crate) use answer::Answers;
 pub use answer::CHECK_FROM;
+pub(crate) use ports::Ports;
 #[cfg(feature = "tower")]
 pub(crate) use reply::Reply;
 pub(crate) use route::Endpoint;
@@ -39,15 +41,15 @@ pub enum Access {
 
 /// The thread that answers probes and watches the application's runtime.
 pub(crate) struct ProbeThread {
-    address: Option<SocketAddr>,
+    addresses: Ports<SocketAddr>,
     thread: JoinHandle<()>,
     ended: oneshot::Receiver<()>,
 }
 
 impl ProbeThread {
-    /// Binds if there is an address, and starts the thread. When it returns, the thread accepts.
+    /// Binds where there is an address, and starts the thread. When it returns, the thread accepts.
     pub(crate) fn start(
-        address: Option<SocketAddr>,
+        ports: Ports<SocketAddr>,
         access: Access,
         shared: &Arc<Shared>,
         sampler: Sampler,
@@ -57,8 +59,9 @@ impl ProbeThread {
             what: "the probe listener",
             source,
         };
-        let (socket, bound) = address.map(bind).transpose()?.unzip();
+        let (sockets, addresses) = ports.try_map(bind)?.unzip();
         let answers = Arc::new(Answers::new(Arc::clone(shared), access));
+        let shared = Arc::clone(shared);
         let (ready, became_ready) = mpsc::sync_channel(1);
         let (ending, ended) = oneshot::channel();
         // The runtime is built, used and dropped in its own thread: it must not be dropped in the application's.
@@ -67,22 +70,18 @@ impl ProbeThread {
                 .enable_all()
                 .build();
             let started = runtime.and_then(|runtime| {
-                let socket = {
+                let sockets = {
                     let _inside = runtime.enter();
-                    socket.map(tokio::net::TcpListener::from_std).transpose()?
+                    sockets.try_map(tokio::net::TcpListener::from_std)?
                 };
-                Ok((runtime, socket))
+                Ok((runtime, sockets))
             });
             match started {
-                Ok((runtime, socket)) => {
+                Ok((runtime, sockets)) => {
                     // Whoever waits for it gives up only with its own thread.
                     let _ = ready.send(Ok(()));
                     runtime.block_on(async {
-                        let serving = async {
-                            if let Some(socket) = socket {
-                                serve::serve(socket, &answers, stop.clone()).await;
-                            }
-                        };
+                        let serving = sockets.serve(&answers, &shared, stop.clone());
                         tokio::join!(serving, sampler.run(stop.clone()));
                     });
                 }
@@ -101,7 +100,7 @@ impl ProbeThread {
             .unwrap_or_else(|_| Err(io::Error::other("it ended at once")))
             .map_err(thread)?;
         Ok(Self {
-            address: bound,
+            addresses,
             thread: started,
             ended,
         })
@@ -109,7 +108,13 @@ impl ProbeThread {
 
     /// Where it listens; none if it does not.
     pub(crate) const fn address(&self) -> Option<SocketAddr> {
-        self.address
+        self.addresses.http
+    }
+
+    /// Where it serves gRPC; none if it does not.
+    #[cfg(feature = "grpc")]
+    pub(crate) const fn grpc_address(&self) -> Option<SocketAddr> {
+        self.addresses.grpc
     }
 
     /// Until the thread has ended, which was asked to.

@@ -108,6 +108,9 @@ pub(crate) struct Shared {
     ended: AtomicBool,
     /// Grows with every change of what is answered from here.
     version: AtomicU64,
+    /// For gRPC watches.
+    #[cfg(feature = "grpc")]
+    pub(crate) board: crate::mount::grpc::Board,
 }
 
 /// The state of each check, in the order of the facts.
@@ -136,6 +139,8 @@ impl Shared {
             not_ready: ArcSwapOption::empty(),
             ended: AtomicBool::new(false),
             version: AtomicU64::new(0),
+            #[cfg(feature = "grpc")]
+            board: crate::mount::grpc::Board::new(),
         }
     }
 
@@ -171,6 +176,8 @@ impl Shared {
     /// Something that answers are made from has changed.
     pub(crate) fn touch(&self) {
         self.version.fetch_add(1, Ordering::Release);
+        #[cfg(feature = "grpc")]
+        self.board.stir();
     }
 
     /// Two equal versions mean: nothing was changed in between.

@@ -7,6 +7,8 @@ use http::{Request, StatusCode};
 use rootward::{Health, Peer};
 use tower::ServiceExt;
 
+use crate::support::cart;
+
 fn address(text: &str) -> SocketAddr {
     text.parse().expect("an address")
 }
@@ -21,7 +23,7 @@ async fn code(health: &Health, path: &str, with: impl FnOnce(&mut Request<()>)) 
 
 #[tokio::test]
 async fn only_a_peer_known_to_be_on_this_machine_reads_the_report() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let peer = |text| {
         move |request: &mut Request<()>| {
             request.extensions_mut().insert(Peer(address(text)));
@@ -47,7 +49,7 @@ async fn only_a_peer_known_to_be_on_this_machine_reads_the_report() {
 
 #[tokio::test]
 async fn a_peer_that_nobody_knows_is_a_stranger() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     assert_eq!(code(&health, "/health", |_| {}).await, 401);
     for open in ["/livez", "/readyz", "/healthz", "/startupz", "/status"] {
         assert_eq!(code(&health, open, |_| {}).await, 200, "{open}");
@@ -57,7 +59,7 @@ async fn a_peer_that_nobody_knows_is_a_stranger() {
 
 #[tokio::test]
 async fn a_proxy_on_this_machine_does_not_make_its_callers_local() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let passed_on = code(&health, "/health", |request| {
         request
             .extensions_mut()
@@ -71,7 +73,7 @@ async fn a_proxy_on_this_machine_does_not_make_its_callers_local() {
 
 #[tokio::test]
 async fn what_the_host_says_of_the_peer_counts_more_than_the_frameworks_word() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let both = code(&health, "/health", |request| {
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo(address("127.0.0.1:9")));

@@ -9,11 +9,11 @@ use axum::body::Body;
 use axum::response::Response;
 use axum::routing::get;
 use http::Request;
-use rootward::{Health, is_probe, is_probe_answer};
+use rootward::{is_probe, is_probe_answer};
 use tower::{Layer, Service};
 
 use crate::servers_of_ours::axum_app;
-use crate::support;
+use crate::support::{self, cart};
 
 const PROBES: [&str; 6] = [
     "/livez",
@@ -110,7 +110,7 @@ fn paths(prefix: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_router_merged_after_the_layers_is_outside_them() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let counts = Counts::default();
     let app = Router::new()
         .route("/orders", get(async || "none"))
@@ -128,7 +128,7 @@ async fn a_router_merged_after_the_layers_is_outside_them() {
 
 #[tokio::test]
 async fn layers_that_wrap_everything_can_tell_probes_from_traffic() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let counts = Counts::default();
     let app = Router::new()
         .route("/orders", get(async || "none"))
@@ -151,7 +151,7 @@ async fn layers_that_wrap_everything_can_tell_probes_from_traffic() {
 
 #[tokio::test]
 async fn an_answer_tells_what_a_path_does_not() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let counts = Counts::default();
     let app = Router::new()
         .nest("/internal", health.router())

@@ -12,11 +12,11 @@ use rootward::Health;
 use tower::ServiceExt;
 
 use crate::servers_of_ours::axum_app;
-use crate::support::{self, any_port};
+use crate::support::{self, any_port, cart};
 
 #[tokio::test]
 async fn liveness_is_answered_whatever_the_path_and_nothing_else_is() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     health.set_not_ready("closed for the night");
     for path in ["/livez", "/alive", "/readyz", "/health", "/", "/alive?x=1"] {
         let request = Request::get(path).body(()).expect("a request");
@@ -34,7 +34,7 @@ async fn liveness_is_answered_whatever_the_path_and_nothing_else_is() {
 
 #[tokio::test]
 async fn a_liveness_router_serves_its_path_and_leaves_the_others_to_the_application() {
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let app = Router::new()
         .route("/readyz", get(async || "the application's own"))
         .merge(health.liveness_router("/alive"));

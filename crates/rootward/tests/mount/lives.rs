@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use rootward::{Health, HealthService, Peer};
+use rootward::{HealthService, Peer};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tower::ServiceExt;
@@ -70,7 +70,7 @@ async fn old_evidence_is_unknown_at_a_mount() {
 #[tokio::test]
 async fn a_stop_with_mounts_leaves_no_task() {
     let tasks = Handle::current().metrics().num_alive_tasks();
-    let health = Health::builder("cart").start().expect("it starts");
+    let health = cart().start().expect("it starts");
     let service = health.service();
     let router = health.router();
     assert_eq!(ask(&service, "/livez").await.0, 200);

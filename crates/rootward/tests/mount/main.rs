@@ -1,6 +1,9 @@
 //! Health on the application's servers, as a service sees it.
 
 mod access;
+mod grpc;
+mod grpc_port;
+mod grpc_watch;
 mod layers;
 mod liveness;
 mod lives;

@@ -8,9 +8,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rootward::{HealthService, Peer};
+use rootward::{GrpcService, HealthService, Peer};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic_health::pb::health_client::HealthClient;
 use tower_service::Service;
 
 use crate::support::any_port;
@@ -51,6 +54,22 @@ pub(crate) async fn bare(service: HealthService) -> Served {
     };
     let task = tokio::spawn(serve).abort_handle();
     Served { address, task }
+}
+
+/// A tonic server with health beside what else it may serve.
+pub(crate) async fn tonic_server(service: GrpcService) -> Served {
+    let (listener, address) = bound().await;
+    let incoming = TcpIncoming::from(listener);
+    let server = Server::builder().add_service(service);
+    let serve = async move { server.serve_with_incoming(incoming).await };
+    let task = tokio::spawn(serve).abort_handle();
+    Served { address, task }
+}
+
+/// The client that tonic-health brings, over a new connection.
+pub(crate) async fn grpc_client(address: SocketAddr) -> HealthClient<Channel> {
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("a URL");
+    HealthClient::new(endpoint.connect().await.expect("a connection"))
 }
 
 async fn bound() -> (TcpListener, SocketAddr) {

@@ -11,13 +11,14 @@ use serde_json::Value;
 use crate::servers_of_ours::{axum_app, bare};
 use crate::support::{self, Answer, Dependency, any_port, cart, until};
 
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 7] = [
     "/livez",
     "/readyz",
     "/healthz",
     "/startupz",
     "/status",
     "/health",
+    "/metrics",
 ];
 
 const QUERIES: [&str; 4] = ["", "?verbose", "?component=disk", "?exclude=db"];
@@ -54,6 +55,11 @@ fn said(answer: &Answer) -> (u16, Vec<String>, String) {
         Ok(mut json) => {
             forget_ages(&mut json);
             json.to_string()
+        }
+        // What is counted differs between two moments; what there is to be counted does not.
+        Err(_) if answer.body.ends_with("# EOF\n") => {
+            let lines = answer.body.lines().filter(|line| line.starts_with('#'));
+            lines.collect()
         }
         Err(_) => answer.body.clone(),
     };
@@ -154,8 +160,9 @@ async fn the_report_names_the_components_and_the_small_answers_do_not() {
 
 #[tokio::test]
 async fn many_instances_in_one_process_answer_each_for_itself() {
-    let one = Health::builder("cart").start().expect("it starts");
+    let one = cart().start().expect("it starts");
     let other = Health::builder("orders")
+        .lag_budget(Duration::from_secs(10))
         .check(Check::new("disk", || async { Ok(()) }).soft())
         .start()
         .expect("it starts");
