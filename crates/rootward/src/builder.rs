@@ -12,12 +12,15 @@ use rootward_wire::limits::{MAX_COMPONENTS, MAX_TEXT_BYTES};
 use tokio::sync::watch;
 
 use crate::check::{Check, CheckContext, CheckParts, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled};
+#[cfg(unix)]
+use crate::drain::Signals;
+use crate::drain::{Drain, MAX_DRAIN, Timing};
 use crate::duration;
 use crate::error::{Error, Kind, Problem};
 use crate::health::Health;
 use crate::identity::{Identity, instance_from_environment};
 use crate::latch::{Latch, Startup};
-use crate::probe::{Access, Ports, ProbeThread};
+use crate::probe::{Access, Beside, Ports, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 use crate::spread;
@@ -57,6 +60,9 @@ pub struct Builder {
     access: Access,
     hooks: Vec<Hook>,
     startup: Arc<Startup>,
+    drain: Timing,
+    #[cfg(unix)]
+    drain_on_sigterm: bool,
     wall: Wall,
 }
 
@@ -87,6 +93,9 @@ impl Builder {
             access: Access::Loopback,
             hooks: Vec::new(),
             startup: Arc::new(Startup::new()),
+            drain: Timing::DEFAULT,
+            #[cfg(unix)]
+            drain_on_sigterm: false,
             wall: Arc::new(SystemTime::now),
         }
     }
@@ -212,6 +221,61 @@ impl Builder {
         self
     }
 
+    /// How long the instance serves on after a drain has made it not ready; 10 s, at most one hour ([`MAX_DRAIN`]).
+    ///
+    /// It must be longer than the time that whoever routes traffic takes to notice: the interval of its checks times
+    /// the failures that it wants to see, plus the time to tell everybody. Zero stops accepting at once, and loses
+    /// requests behind any load balancer. See [`Drain`].
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rootward::Health;
+    /// // A load balancer that checks every 5 s and wants to see two failures.
+    /// let builder = Health::builder("cart").drain_delay(Duration::from_secs(15));
+    /// ```
+    pub fn drain_delay(mut self, delay: Duration) -> Self {
+        self.drain.delay = delay;
+        self
+    }
+
+    /// How long requests in flight may take after the instance stopped accepting; 10 s, at most one hour
+    /// ([`MAX_DRAIN`]). What is not finished then is cut off. See [`Drain`].
+    pub fn drain_grace(mut self, grace: Duration) -> Self {
+        self.drain.grace = grace;
+        self
+    }
+
+    /// Begins the drain with the first SIGTERM or SIGINT ([`Drain::begin`]). They are heard on the thread that answers
+    /// probes, so that readiness is 503 within 100 ms even while the application's runtime is blocked.
+    ///
+    /// Nothing here ends the process: the application does, when its server has returned. A second SIGTERM or SIGINT
+    /// ends it at once by the default action of the signal (as process 1 of a container, for which the kernel ignores
+    /// that action, it aborts). After [`Health::stop`] the first one does.
+    ///
+    /// Without this call no signal is touched: a library must not take signals from its host program by itself. A
+    /// handler that the application installed through tokio or signal-hook keeps working beside it.
+    ///
+    /// ```no_run
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// # async fn serve_until(stop: impl Future<Output = ()>) { stop.await }
+    /// use rootward::Health;
+    ///
+    /// let health = Health::builder("cart")
+    ///     .drain_on_sigterm()
+    ///     .listen("0.0.0.0:8790".parse().expect("an address"))
+    ///     .start()?;
+    /// serve_until(health.drain().stop_accepting()).await;
+    /// health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(unix)]
+    pub fn drain_on_sigterm(mut self) -> Self {
+        self.drain_on_sigterm = true;
+        self
+    }
+
     /// Another source of wall-clock time than the system's, for tests and replays. It is called when a check
     /// completes; its times are shown to people and decide nothing.
     pub fn wall_clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
@@ -232,11 +296,14 @@ impl Builder {
             facts,
         } = self.checked()?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
+        let drain = Drain::new(self.drain);
+        let signals = self.signals(&drain)?;
         let vitals = Vitals::new(self.limits.jittered(&identity));
         let shared = Arc::new(Shared::new(
             identity,
             facts,
             self.startup,
+            drain,
             vitals,
             self.wall,
         ));
@@ -248,13 +315,35 @@ impl Builder {
             #[cfg(feature = "grpc")]
             grpc: self.listen_grpc,
         };
-        let probe = ProbeThread::start(ports, self.access, &shared, sampler, stopped.clone())?;
+        let probe = ProbeThread::start(
+            ports,
+            self.access,
+            &shared,
+            sampler,
+            signals,
+            stopped.clone(),
+        )?;
         let observer = Observer::start(&shared, self.hooks, stopped.clone())?;
         let tasks = [
             runtime.spawn(pulse.answer(stopped.clone())),
             runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run()),
         ];
         Ok(Health::new(shared, stop, tasks, observer, probe))
+    }
+
+    /// What hears the signals, if it was asked for.
+    #[cfg(unix)]
+    fn signals(&self, drain: &Drain) -> Result<Option<Beside>, Error> {
+        if !self.drain_on_sigterm {
+            return Ok(None);
+        }
+        let signals = Signals::subscribe().map_err(|source| Kind::Signals { source })?;
+        Ok(Some(Box::pin(signals.drive(drain.clone()))))
+    }
+
+    #[cfg(not(unix))]
+    fn signals(&self, _: &Drain) -> Result<Option<Beside>, Error> {
+        Ok(None)
     }
 
     fn checked(&self) -> Result<Checked, Error> {
@@ -287,6 +376,11 @@ impl Builder {
                     self.hooks.len()
                 ),
             );
+        }
+        for (what, value) in [("delay", self.drain.delay), ("grace", self.drain.grace)] {
+            if value > MAX_DRAIN {
+                problems.longer("drain", what, value, MAX_DRAIN);
+            }
         }
         let mut names = BTreeSet::new();
         let facts: Vec<_> = self
@@ -481,13 +575,17 @@ impl Problems {
         if value < Duration::from_millis(1) {
             self.add(subject, format!("the {what} must be at least 1 ms"));
         } else if value > max {
-            let text = format!(
-                "the {what} ({}) may be at most {}",
-                duration::text(value),
-                duration::text(max)
-            );
-            self.add(subject, text);
+            self.longer(subject, what, value, max);
         }
+    }
+
+    fn longer(&mut self, subject: &str, what: &str, value: Duration, max: Duration) {
+        let text = format!(
+            "the {what} ({}) may be at most {}",
+            duration::text(value),
+            duration::text(max)
+        );
+        self.add(subject, text);
     }
 
     fn text(&mut self, subject: &str, what: &str, text: &str) {

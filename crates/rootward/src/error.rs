@@ -21,6 +21,9 @@ pub(crate) enum Kind {
     NoRuntime,
     #[error("failed to listen on {addr}: {}", reason(source))]
     Listen { addr: SocketAddr, source: io::Error },
+    #[cfg(unix)]
+    #[error("failed to listen to SIGTERM and SIGINT: {}", reason(source))]
+    Signals { source: io::Error },
     #[error("failed to start the thread of {what}: {}", reason(source))]
     Thread {
         what: &'static str,
@@ -34,6 +37,8 @@ impl Error {
     pub fn problems(&self) -> &[Problem] {
         match &self.0 {
             Kind::Problems { problems, .. } => problems,
+            #[cfg(unix)]
+            Kind::Signals { .. } => &[],
             Kind::NoRuntime | Kind::Listen { .. } | Kind::Thread { .. } => &[],
         }
     }
@@ -43,6 +48,8 @@ impl Error {
     pub fn is_address_in_use(&self) -> bool {
         match &self.0 {
             Kind::Listen { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
+            #[cfg(unix)]
+            Kind::Signals { .. } => false,
             Kind::Problems { .. } | Kind::NoRuntime | Kind::Thread { .. } => false,
         }
     }

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::builder::Builder;
 use crate::deep::TooMany;
+use crate::drain::Drain;
 use crate::failure::Reason;
 use crate::latch::{Latch, Startup};
 use crate::probe::ProbeThread;
@@ -126,6 +127,25 @@ impl Health {
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.shared.vitals.seen().alive.is_alive()
+    }
+
+    /// The drain of this instance: how it is taken out of traffic before it ends.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// # let health = rootward::Health::builder("cart").instance("cart-0").start()?;
+    /// let drain = health.drain();
+    /// drain.begin(); // what a SIGTERM does after Builder::drain_on_sigterm
+    /// assert!(!health.is_ready());
+    /// assert_eq!(health.report().draining, Some(true));
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn drain(&self) -> Drain {
+        self.shared.drain.clone()
     }
 
     /// Whether the start is over, as `/startupz` says.

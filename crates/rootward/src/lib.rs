@@ -65,6 +65,9 @@
 //! - **What a dependency says about itself stays here.** Reports carry a category and our own words ([`Failure`],
 //!   [`Reason`]). The text of the error is in the service's log, once for each transition, under the reference that
 //!   the report shows.
+//! - **Who leaves says so first.** A [`Drain`] makes the instance not ready at once, lets it serve on for a while, and
+//!   then tells the server to stop accepting. With [`Builder::drain_on_sigterm`] a SIGTERM begins it. Nothing here
+//!   installs a signal handler unasked.
 //!
 //! # Where it answers
 //!
@@ -76,10 +79,13 @@
 //!
 //! The drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, tokens and mutual TLS for
 //! `/health`.
+//! `/health`, gRPC.
+//! `/health/deep`, metrics, tokens and mutual TLS for `/health`, gRPC.
 
 mod builder;
 mod check;
 mod deep;
+mod drain;
 mod duration;
 mod error;
 mod events;
@@ -105,6 +111,7 @@ pub use check::{
     Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Progress, Unlabelled,
 };
 pub use deep::{DEEP_PERIOD, MAX_DEEP_WAITING, TooMany};
+pub use drain::{DEFAULT_DRAIN_DELAY, DEFAULT_DRAIN_GRACE, Drain, MAX_DRAIN};
 pub use error::{Error, Problem};
 pub use failure::{Failure, MAX_DETAIL_BYTES, MAX_REASON_BYTES, Number, Outcome, Reason};
 pub use health::Health;

@@ -11,6 +11,7 @@ mod serve;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
@@ -39,7 +40,10 @@ pub enum Access {
     Loopback,
 }
 
-/// The thread that answers probes and watches the application's runtime.
+/// Work that goes on beside the answering of probes, on the same thread: what must not wait for the application.
+pub(crate) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The thread that answers probes, watches the application's runtime and hears signals.
 pub(crate) struct ProbeThread {
     addresses: Ports<SocketAddr>,
     thread: JoinHandle<()>,
@@ -53,6 +57,7 @@ impl ProbeThread {
         access: Access,
         shared: &Arc<Shared>,
         sampler: Sampler,
+        beside: Option<Beside>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, Kind> {
         let thread = |source| Kind::Thread {
@@ -82,7 +87,12 @@ impl ProbeThread {
                     let _ = ready.send(Ok(()));
                     runtime.block_on(async {
                         let serving = sockets.serve(&answers, &shared, stop.clone());
-                        tokio::join!(serving, sampler.run(stop.clone()));
+                        let until_stopped =
+                            async { tokio::join!(serving, sampler.run(stop.clone())) };
+                        tokio::select! {
+                            _ = until_stopped => {}
+                            () = never_over(beside) => {}
+                        }
                     });
                 }
                 Err(source) => {
@@ -136,4 +146,12 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Kind> {
     socket.set_nonblocking(true).map_err(listen)?;
     let bound = socket.local_addr().map_err(listen)?;
     Ok((socket, bound))
+}
+
+/// Does the work, and never returns: the thread ends when it stops answering.
+async fn never_over(work: Option<Beside>) {
+    if let Some(work) = work {
+        work.await;
+    }
+    std::future::pending::<()>().await;
 }

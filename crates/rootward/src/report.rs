@@ -27,7 +27,7 @@ pub(crate) fn report<'a>(view: &View<'a>) -> ReportBody<'a> {
     body.host = borrowed(identity.host.as_ref());
     body.uptime_s = Some(view.now.saturating_duration_since(shared.born).as_secs());
     body.ready = Some(view.reasons_not_ready().is_empty());
-    body.draining = Some(false);
+    body.draining = Some(shared.drain.is_draining());
     body.serving = Some(view.serving());
     body.loop_lag_ms = shared.vitals.seen().lag.map(lag_millis);
     body.components = view

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::builder::Wall;
 use crate::deep::Deep;
+use crate::drain::Drain;
 use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
@@ -96,6 +97,7 @@ pub(crate) struct Shared {
     pub(crate) identity: Identity,
     pub(crate) facts: Box<[CheckFacts]>,
     pub(crate) startup: Arc<Startup>,
+    pub(crate) drain: Drain,
     pub(crate) vitals: Vitals,
     pub(crate) deep: Deep,
     pub(crate) born: Instant,
@@ -121,6 +123,7 @@ impl Shared {
         identity: Identity,
         facts: Box<[CheckFacts]>,
         startup: Arc<Startup>,
+        drain: Drain,
         vitals: Vitals,
         wall: Wall,
     ) -> Self {
@@ -131,6 +134,7 @@ impl Shared {
             identity,
             facts,
             startup,
+            drain,
             vitals,
             deep: Deep::new(),
             born: Instant::now(),
@@ -182,7 +186,10 @@ impl Shared {
 
     /// Two equal versions mean: nothing was changed in between.
     pub(crate) fn version(&self) -> (u64, u64) {
-        (self.version.load(Ordering::Acquire), self.startup.changes())
+        // Both only grow, so that their sum does.
+        let drains = u64::from(self.drain.is_draining());
+        let version = self.version.load(Ordering::Acquire) + drains;
+        (version, self.startup.changes())
     }
 
     /// The longest time that one run of any check may take.

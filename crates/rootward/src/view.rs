@@ -152,7 +152,8 @@ impl<'a> View<'a> {
     /// Why this instance does not want traffic; empty if it does. The words that begin a reason are the phrases of
     /// the error categories, so that a caller's check can tell a booting instance from a failing one.
     pub(crate) fn reasons_not_ready(&self) -> Vec<String> {
-        let mut reasons = Vec::new();
+        // First, since the small answers are cut to size: whoever leaves says so.
+        let mut reasons = Vec::from_iter(self.shared.drain.reason(self.now));
         if !self.started {
             let starting = ErrorCategory::Starting.phrase();
             let held = self.held();

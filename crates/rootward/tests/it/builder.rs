@@ -31,13 +31,17 @@ async fn all_problems_come_at_once_and_nothing_is_started() {
         .check(disk("e").slow_above(Duration::from_millis(500)))
         .check(disk("f").target("postgresql://alice:hunter2@db/orders"))
         .check(disk("g").kind("my kind").owner("team\norders"))
+        .drain_delay(Duration::from_secs(3601))
+        .drain_grace(Duration::MAX)
         .start()
         .unwrap_err();
     insta::assert_snapshot!(error, @r#"
-    the health of "the cart" has 16 problems
+    the health of "the cart" has 18 problems
       service: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       instance: a name may not be empty
       version: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
+      drain: the delay (3601 s) may be at most 3600 s
+      drain: the grace (18446744073709551615.9 s) may be at most 3600 s
       check "disk": another check has this name
       check "orders db": name: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       check "a": the timeout (10 s) must be shorter than the interval (10 s)
@@ -52,7 +56,7 @@ async fn all_problems_come_at_once_and_nothing_is_started() {
       check "g": kind: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)
       check "g": the owner must have 1 to 256 bytes without control characters
     "#);
-    assert_eq!(error.problems().len(), 16);
+    assert_eq!(error.problems().len(), 18);
 }
 
 #[tokio::test]

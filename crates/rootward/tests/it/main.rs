@@ -3,6 +3,7 @@
 mod builder;
 mod changes;
 mod deep;
+mod drain;
 mod endpoints;
 mod hostile;
 mod local_checks;

@@ -1,0 +1,274 @@
+//! The drain: an instance on its way out says so first, serves on for a while, and only then stops accepting.
+//!
+//! What is decided here depends on nothing but when the drain began and what time it is.
+
+#[cfg(unix)]
+mod signals;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rootward_core::ErrorCategory;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+#[cfg(unix)]
+pub(crate) use signals::Signals;
+
+use crate::duration::{self, millis};
+
+/// How long an instance serves on after it has become not ready, if nothing else is said.
+pub const DEFAULT_DRAIN_DELAY: Duration = Duration::from_secs(10);
+
+/// How long requests in flight may take after the instance stopped accepting, if nothing else is said.
+pub const DEFAULT_DRAIN_GRACE: Duration = Duration::from_secs(10);
+
+/// The longest delay and the longest grace of a drain. No load balancer that we know waits longer for an instance to
+/// leave: [AWS] allows 3600 s.
+///
+/// [AWS]: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-target-group-attributes.html
+pub const MAX_DRAIN: Duration = Duration::from_secs(60 * 60);
+
+/// How long the parts of a drain take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timing {
+    pub(crate) delay: Duration,
+    pub(crate) grace: Duration,
+}
+
+impl Timing {
+    pub(crate) const DEFAULT: Self = Self {
+        delay: DEFAULT_DRAIN_DELAY,
+        grace: DEFAULT_DRAIN_GRACE,
+    };
+
+    fn phase(self, began: Option<Instant>, now: Instant) -> Phase {
+        let Some(began) = began else {
+            return Phase::Serving;
+        };
+        // Two threads may read the clock in one order and use it in the other.
+        let age = now.saturating_duration_since(began);
+        if age < self.delay {
+            Phase::Leaving
+        } else if age < self.delay + self.grace {
+            Phase::Finishing
+        } else {
+            Phase::Over
+        }
+    }
+}
+
+/// Where in its life an instance is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// No drain has begun.
+    Serving,
+    /// Not ready, and still answering whoever has not heard of it.
+    Leaving,
+    /// Accepts nothing new; what is in flight may finish.
+    Finishing,
+    /// What is not finished is cut off.
+    Over,
+}
+
+impl Phase {
+    /// Why the instance does not want traffic. It begins with the phrase of the category, by which a caller's check
+    /// tells an instance on its way out from a failing one.
+    fn reason(self) -> Option<String> {
+        let what = match self {
+            Self::Serving => return None,
+            Self::Leaving => "requests are still answered",
+            Self::Finishing => "no new connections, requests in flight may finish",
+            Self::Over => "the time for requests in flight is over",
+        };
+        Some(format!("{}: {what}", ErrorCategory::ShuttingDown.phrase()))
+    }
+}
+
+/// The drain of one instance: whether it is on its way out, and how far.
+///
+/// It comes from [`Health::drain`](crate::Health::drain), is cheap to clone, and outlives the health. It ends nothing
+/// by itself: whoever accepts connections asks it when to stop. `rootward::serve` (feature `serve`) does; any other
+/// server is told with one of the futures.
+///
+/// With delay D ([`Builder::drain_delay`](crate::Builder::drain_delay)) and grace G
+/// ([`Builder::drain_grace`](crate::Builder::drain_grace)), both 10 s unless said otherwise:
+///
+/// | since it began | readiness | liveness | requests |
+/// | --- | --- | --- | --- |
+/// | 0 | 503 | 200 | answered, on old connections and new ones |
+/// | D | 503 | 200 | no new connections; those in flight finish |
+/// | D + G | 503 | 200 | what is left is cut off; the process ends |
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// use std::time::Duration;
+/// use rootward::Health;
+///
+/// let health = Health::builder("cart")
+///     .instance("cart-0")
+///     .drain_delay(Duration::from_secs(5))
+///     .start()?;
+/// let drain = health.drain();
+/// // Any server that can be told when to stop accepting:
+/// let server = tokio::spawn(drain.stop_accepting());
+/// drain.begin();
+/// assert!(drain.is_draining() && !health.is_ready());
+/// assert!(!server.is_finished());
+/// tokio::time::sleep(Duration::from_millis(5001)).await;
+/// assert!(server.is_finished());
+/// health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Drain(Arc<State>);
+
+struct State {
+    timing: Timing,
+    /// Read by the probe thread, which never waits: no lock.
+    began: OnceLock<Instant>,
+    /// Wakes whoever waits for it.
+    has_begun: watch::Sender<bool>,
+}
+
+impl Drain {
+    pub(crate) fn new(timing: Timing) -> Self {
+        Self(Arc::new(State {
+            timing,
+            began: OnceLock::new(),
+            has_begun: watch::Sender::new(false),
+        }))
+    }
+
+    /// Begins the drain: the instance is not ready from now on, whatever its runtime does. Begun again, nothing
+    /// changes. There is no way back; to leave the rotation for a while there is
+    /// [`Health::set_not_ready`](crate::Health::set_not_ready).
+    pub fn begin(&self) {
+        self.begin_because("the application said so");
+    }
+
+    pub(crate) fn begin_because(&self, why: &str) {
+        if self.0.began.set(Instant::now()).is_err() {
+            return;
+        }
+        self.0.has_begun.send_replace(true);
+        let Timing { delay, grace } = self.0.timing;
+        tracing::info!(
+            target: "rootward",
+            why,
+            delay_ms = millis(delay),
+            grace_ms = millis(grace),
+            "drain began: not ready; serving on for {}, then {} for what is in flight",
+            duration::text(delay),
+            duration::text(grace),
+        );
+    }
+
+    /// Whether it has begun.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.0.began.get().is_some()
+    }
+
+    /// Until it has begun: the moment to stop taking jobs from a queue, and to end streams that never end by
+    /// themselves.
+    pub fn begun(&self) -> impl Future<Output = ()> + Send + 'static {
+        let drain = self.clone();
+        async move {
+            drain.began().await;
+        }
+    }
+
+    /// Until it is time to stop accepting connections: the delay after the drain began. Pending for ever if none
+    /// begins.
+    pub fn stop_accepting(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.after(self.0.timing.delay)
+    }
+
+    /// Until what is still in flight is to be cut off: the delay and the grace after the drain began. Pending for
+    /// ever if none begins.
+    pub fn grace_over(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.after(self.0.timing.delay + self.0.timing.grace)
+    }
+
+    fn after(&self, wait: Duration) -> impl Future<Output = ()> + Send + 'static {
+        let drain = self.clone();
+        async move { sleep_until(drain.began().await + wait).await }
+    }
+
+    /// When it began, once it has.
+    async fn began(&self) -> Instant {
+        let mut has_begun = self.0.has_begun.subscribe();
+        loop {
+            if let Some(began) = self.0.began.get() {
+                return *began;
+            }
+            // The sender is in what we hold: it is there.
+            let _ = has_begun.changed().await;
+        }
+    }
+
+    /// Why it is not ready, if the drain is the reason.
+    pub(crate) fn reason(&self, now: Instant) -> Option<String> {
+        let began = self.0.began.get().copied();
+        self.0.timing.phase(began, now).reason()
+    }
+}
+
+impl fmt::Debug for Drain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drain")
+            .field("timing", &self.0.timing)
+            .field("is_draining", &self.is_draining())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_drain_leaves_then_finishes_then_is_over() {
+        let timing = Timing {
+            delay: 2 * SECOND,
+            grace: 3 * SECOND,
+        };
+        let began = Instant::now();
+        let at = |millis| timing.phase(Some(began), began + Duration::from_millis(millis));
+        assert_eq!(timing.phase(None, began), Phase::Serving);
+        assert_eq!(at(0), Phase::Leaving);
+        assert_eq!(at(1999), Phase::Leaving);
+        assert_eq!(at(2000), Phase::Finishing);
+        assert_eq!(at(4999), Phase::Finishing);
+        assert_eq!(at(5000), Phase::Over);
+        // A clock that was read before the drain began.
+        assert_eq!(timing.phase(Some(began + SECOND), began), Phase::Leaving);
+    }
+
+    #[test]
+    fn a_drain_without_delay_and_grace_is_over_at_once() {
+        let timing = Timing {
+            delay: Duration::ZERO,
+            grace: Duration::ZERO,
+        };
+        let began = Instant::now();
+        assert_eq!(timing.phase(Some(began), began), Phase::Over);
+    }
+
+    #[test]
+    fn every_reason_begins_with_the_phrase_that_callers_look_for() {
+        let reasons = [Phase::Leaving, Phase::Finishing, Phase::Over].map(Phase::reason);
+        insta::assert_snapshot!(reasons.map(Option::unwrap_or_default).join("\n"), @r"
+        shutting down: requests are still answered
+        shutting down: no new connections, requests in flight may finish
+        shutting down: the time for requests in flight is over
+        ");
+        assert_eq!(Phase::Serving.reason(), None);
+    }
+}
