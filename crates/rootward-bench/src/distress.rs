@@ -227,6 +227,8 @@ fn goals(measured: &[Rounds; 6]) -> Vec<Goal> {
             .map_err(Clone::clone)
     };
     let mut goals = Vec::new();
+    // Where the idle service is late, too, the machine was too busy for a verdict on these counts.
+    let idle_late = Latencies::all(measured[IDLE].iter().flatten()).late();
     for at in [BLOCKED, HUNG] {
         let name = SITUATIONS[at].name;
         goals.push(Goal::new(
@@ -242,7 +244,8 @@ fn goals(measured: &[Rounds; 6]) -> Vec<Goal> {
             let late = u32::try_from(Latencies::all(rounds).late());
             late.map_or(f64::INFINITY, f64::from)
         });
-        let what = format!("{name}: answers over 10 ms, of {count}");
+        let what =
+            format!("{name}: answers over 10 ms, of {count} (idle, in the same run: {idle_late})");
         goals.push(Goal::new("P4", what, Bound::AtMost(0.0), late));
     }
     for (at, most) in [
