@@ -10,7 +10,9 @@ use std::time::{Duration, SystemTime};
 use rootward_core::{Criticality, Name, Scope, Thresholds, stale_after};
 use rootward_wire::limits::{MAX_COMPONENTS, MAX_TEXT_BYTES};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
+use crate::access::{Access, Gate};
 use crate::check::{Check, CheckContext, CheckParts, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled};
 #[cfg(unix)]
 use crate::drain::Signals;
@@ -20,7 +22,7 @@ use crate::error::{Error, Kind, Problem};
 use crate::health::Health;
 use crate::identity::{Identity, instance_from_environment};
 use crate::latch::{Latch, Startup};
-use crate::probe::{Access, Beside, Ports, ProbeThread};
+use crate::probe::{Beside, Ports, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 use crate::spread;
@@ -90,7 +92,7 @@ impl Builder {
             listen: None,
             #[cfg(feature = "grpc")]
             listen_grpc: None,
-            access: Access::Loopback,
+            access: Access::loopback(),
             hooks: Vec::new(),
             startup: Arc::new(Startup::new()),
             drain: Timing::DEFAULT,
@@ -187,7 +189,7 @@ impl Builder {
         self
     }
 
-    /// Who may read the detailed report.
+    /// Who may read the detailed routes; without it, callers on this machine ([`Access::loopback`]).
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
@@ -294,6 +296,7 @@ impl Builder {
             identity,
             plans,
             facts,
+            gate,
         } = self.checked()?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
         let drain = Drain::new(self.drain);
@@ -306,6 +309,7 @@ impl Builder {
             drain,
             vitals,
             self.wall,
+            gate,
         ));
         let (stop, stopped) = watch::channel(false);
         let pulse = Pulse::new();
@@ -315,14 +319,7 @@ impl Builder {
             #[cfg(feature = "grpc")]
             grpc: self.listen_grpc,
         };
-        let probe = ProbeThread::start(
-            ports,
-            self.access,
-            &shared,
-            sampler,
-            signals,
-            stopped.clone(),
-        )?;
+        let probe = ProbeThread::start(ports, &shared, sampler, signals, stopped.clone())?;
         let observer = Observer::start(&shared, self.hooks, stopped.clone())?;
         let tasks = [
             runtime.spawn(pulse.answer(stopped.clone())),
@@ -394,12 +391,21 @@ impl Builder {
                 self.check_facts(&mut problems, &subject, &check.parts, check.criticality())
             })
             .collect();
+        let gate = Gate::new(&self.access, Instant::now(), (self.wall)());
+        let gate = gate
+            .map_err(|found| {
+                for (subject, text) in found {
+                    problems.add(subject, text);
+                }
+            })
+            .ok();
         match (
             service,
             instance,
+            gate,
             facts.into_iter().collect::<Option<Vec<_>>>(),
         ) {
-            (Some(service), Some(instance), Some(facts)) if problems.0.is_empty() => {
+            (Some(service), Some(instance), Some(gate), Some(facts)) if problems.0.is_empty() => {
                 let plans = facts
                     .iter()
                     .zip(&self.checks)
@@ -426,6 +432,7 @@ impl Builder {
                     identity,
                     plans,
                     facts: facts.into(),
+                    gate,
                 })
             }
             _ => Err(Kind::Problems {
@@ -547,6 +554,7 @@ struct Checked {
     identity: Identity,
     plans: Vec<Plan>,
     facts: Box<[CheckFacts]>,
+    gate: Gate,
 }
 
 struct Problems(Vec<Problem>);

@@ -25,6 +25,8 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingBody<'static>> {
         ));
     }
     findings.extend(blocked_workers(&vitals.workers, limits.lag_budget));
+    let misuse = view.shared.gate.misuse.sentences(view.now);
+    findings.extend(misuse.map(|text| finding("probe_misuse", text)));
     findings
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::access::{TokenDigest, TokensError};
 use crate::builder::Builder;
 use crate::deep::TooMany;
 use crate::drain::Drain;
@@ -146,6 +147,33 @@ impl Health {
     #[must_use]
     pub fn drain(&self) -> Drain {
         self.shared.drain.clone()
+    }
+
+    /// Replaces the tokens that the detailed routes accept, at most [`MAX_TOKENS`](crate::MAX_TOKENS). Those that are
+    /// not among them are refused from here on; none takes all of them back.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use rootward::{Access, Health, Token, Tokens};
+    ///
+    /// let (old, new) = (Token::from_random([1; 40]), Token::from_random([2; 40]));
+    /// let access = Access::loopback().tokens(Tokens::digests([old.digest().to_string()]));
+    /// let health = Health::builder("cart").access(access).start()?;
+    /// health.set_tokens([old.digest(), new.digest()])?; // both, while the new one is handed out
+    /// health.set_tokens([new.digest()])?;
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there are too many, or the service was started without tokens or with a file of them. Nothing changes then.
+    pub fn set_tokens(
+        &self,
+        tokens: impl IntoIterator<Item = TokenDigest>,
+    ) -> Result<(), TokensError> {
+        self.shared.gate.set_tokens(tokens.into_iter().collect())
     }
 
     /// Whether the start is over, as `/startupz` says.

@@ -82,6 +82,7 @@
 //! `/health`, gRPC.
 //! `/health/deep`, metrics, tokens and mutual TLS for `/health`, gRPC.
 
+mod access;
 mod builder;
 mod check;
 mod deep;
@@ -106,6 +107,7 @@ mod telemetry;
 mod view;
 mod vitals;
 
+pub use access::{Access, MAX_TOKENS, Token, TokenDigest, TokenError, Tokens, TokensError};
 pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
 pub use check::{
     Check, CheckContext, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled, Progress, Unlabelled,
@@ -120,7 +122,7 @@ pub use latch::Latch;
 pub use mount::{GrpcService, MAX_WATCHES};
 #[cfg(feature = "tower")]
 pub use mount::{HealthService, LivenessService, Peer, ResponseFuture, is_probe, is_probe_answer};
-pub use probe::{Access, CHECK_FROM};
+pub use probe::CHECK_FROM;
 pub use rootward_core::{
     CheckStatus, Criticality, Depth, ErrorCategory, InstanceStatus, Name, Scope,
 };

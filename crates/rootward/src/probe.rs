@@ -28,18 +28,6 @@ pub(crate) use ports::Ports;
 pub(crate) use reply::Reply;
 pub(crate) use route::Endpoint;
 
-/// Who may read the detailed report. The small answers are for everybody.
-///
-/// Tokens and mutual TLS are not built yet; they will be variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Access {
-    /// Callers on this machine, judged by the address of the peer. A request that a proxy passed on does not count
-    /// as one: whose it is was written in a header by somebody else.
-    #[default]
-    Loopback,
-}
-
 /// Work that goes on beside the answering of probes, on the same thread: what must not wait for the application.
 pub(crate) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -54,7 +42,6 @@ impl ProbeThread {
     /// Binds where there is an address, and starts the thread. When it returns, the thread accepts.
     pub(crate) fn start(
         ports: Ports<SocketAddr>,
-        access: Access,
         shared: &Arc<Shared>,
         sampler: Sampler,
         beside: Option<Beside>,
@@ -65,7 +52,7 @@ impl ProbeThread {
             source,
         };
         let (sockets, addresses) = ports.try_map(bind)?.unzip();
-        let answers = Arc::new(Answers::new(Arc::clone(shared), access));
+        let answers = Arc::new(Answers::new(Arc::clone(shared)));
         let shared = Arc::clone(shared);
         let (ready, became_ready) = mpsc::sync_channel(1);
         let (ending, ended) = oneshot::channel();

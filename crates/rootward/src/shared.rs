@@ -8,16 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use http::HeaderMap;
 use rootward_core::{CheckStatus, Criticality, Depth, ErrorCategory, Name, Scope, Thresholds};
 use rootward_wire::text::shown;
 use tokio::time::Instant;
 
+use crate::access::{Caller, Gate, Principal, Refusal};
 use crate::builder::Wall;
 use crate::deep::Deep;
 use crate::drain::Drain;
 use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
+use crate::probe::Endpoint;
 use crate::telemetry::Telemetry;
 use crate::vitals::Vitals;
 
@@ -101,6 +104,7 @@ pub(crate) struct Shared {
     pub(crate) vitals: Vitals,
     pub(crate) deep: Deep,
     pub(crate) born: Instant,
+    pub(crate) gate: Gate,
     pub(crate) telemetry: Telemetry,
     wall: Wall,
     states: ArcSwap<States>,
@@ -126,6 +130,7 @@ impl Shared {
         drain: Drain,
         vitals: Vitals,
         wall: Wall,
+        gate: Gate,
     ) -> Self {
         let unknown = Arc::new(CheckState::UNKNOWN);
         let states = vec![unknown; facts.len()];
@@ -138,6 +143,7 @@ impl Shared {
             vitals,
             deep: Deep::new(),
             born: Instant::now(),
+            gate,
             wall,
             states: ArcSwap::from_pointee(states),
             not_ready: ArcSwapOption::empty(),
@@ -196,6 +202,22 @@ impl Shared {
     pub(crate) fn longest_timeout(&self) -> Duration {
         let timeouts = self.facts.iter().map(|facts| facts.timeout);
         timeouts.max().unwrap_or_default()
+    }
+
+    /// Whether whoever asks is let in; a misuse is noted, whatever comes of it.
+    pub(crate) fn admit(
+        &self,
+        endpoint: Endpoint,
+        caller: &Caller,
+        headers: &HeaderMap,
+        now: Instant,
+    ) -> Result<Principal, Refusal> {
+        let level = endpoint.level();
+        if level.is_for_diagnosis() && self.gate.misuse.note(endpoint, headers, now) {
+            self.version.fetch_add(1, Ordering::Release);
+        }
+        self.gate
+            .admit(level, caller, headers, now, || (self.wall)())
     }
 
     /// A moment of the recent past on both clocks.

@@ -14,8 +14,9 @@ use http_body_util::Full;
 use tokio::time::Instant;
 use tower_service::Service;
 
+use crate::access::Caller;
 use crate::health::Health;
-use crate::probe::{Access, Answers, Reply};
+use crate::probe::{Answers, Reply};
 
 use super::peer::peer_of;
 use super::seen::marked;
@@ -147,12 +148,12 @@ fn livez(asked: &Uri) -> Uri {
 
 /// Not those of the own port: its thread shares no lock with the application's.
 fn answers(health: &Health) -> Arc<Answers> {
-    Arc::new(Answers::new(Arc::clone(health.shared()), Access::default()))
+    Arc::new(Answers::new(Arc::clone(health.shared())))
 }
 
 fn answered<B>(answers: &Answers, request: &Request<B>) -> ResponseFuture {
     let peer = peer_of(request.extensions());
-    let response = answers.answer(request, peer, Instant::now());
+    let response = answers.answer(request, &Caller::from(peer), Instant::now());
     ResponseFuture(ready(Ok(marked(response))))
 }
 

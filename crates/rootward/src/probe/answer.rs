@@ -3,31 +3,27 @@
 //! No request runs a check and none is logged. An answer is made from one moment and shared by all who ask within the
 //! same millisecond, so a burst of probes costs little more than sending the bytes.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, TryLockError};
 
 use http::Request;
-use http::header::{FORWARDED, HeaderMap, HeaderName};
+use http::header::HeaderName;
 use tokio::time::Instant;
 
+use crate::access::{Caller, Refusal};
 use crate::shared::Shared;
 use crate::view::View;
 
-use super::Access;
 use super::body;
 use super::format::openmetrics;
 use super::reply::{self, Answer, Reply};
-use super::route::{Asked, Endpoint, Level};
+use super::route::{Asked, Endpoint};
 
 /// Sent by a check of another service, with the name of the service that asks.
 pub const CHECK_FROM: HeaderName = HeaderName::from_static("rootward-check-from");
 
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
 /// Makes answers.
 pub(crate) struct Answers {
     shared: Arc<Shared>,
-    access: Access,
     made: Mutex<Made>,
 }
 
@@ -46,25 +42,19 @@ struct Moment {
 }
 
 impl Answers {
-    pub(crate) fn new(shared: Arc<Shared>, access: Access) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self {
             shared,
-            access,
             made: Mutex::default(),
         }
     }
 
     /// Answers one request, and counts it. Its body, if it has one, is not read. Without a peer nobody knows who asks, so
     /// nobody is taken for a caller on this machine.
-    pub(crate) fn answer<B>(
-        &self,
-        request: &Request<B>,
-        peer: Option<SocketAddr>,
-        now: Instant,
-    ) -> Reply {
+    pub(crate) fn answer<B>(&self, request: &Request<B>, caller: &Caller, now: Instant) -> Reply {
         let endpoint = Endpoint::of(request.uri().path());
         let reply = endpoint.map_or_else(reply::not_found, |endpoint| {
-            self.reply(endpoint, request, peer, now)
+            self.reply(endpoint, request, caller, now)
         });
         self.shared.telemetry.probes.count(endpoint, reply.status());
         reply
@@ -74,7 +64,7 @@ impl Answers {
         &self,
         endpoint: Endpoint,
         request: &Request<B>,
-        peer: Option<SocketAddr>,
+        caller: &Caller,
         now: Instant,
     ) -> Reply {
         match Asked::by(request.method()) {
@@ -86,10 +76,10 @@ impl Answers {
         if endpoint.refuses_checks() && headers.contains_key(CHECK_FROM) {
             return reply::loop_detected();
         }
-        match endpoint.level() {
-            Level::Open => {}
-            Level::Detailed if self.access.allows(peer, headers) => {}
-            Level::Detailed => return reply::unauthorized(),
+        match self.shared.admit(endpoint, caller, headers, now) {
+            Ok(_) => {}
+            Err(Refusal::Stranger) => return reply::unauthorized(),
+            Err(Refusal::TooMany(wait)) => return reply::too_many(wait),
         }
         self.answer_at(endpoint, now).into()
     }
@@ -117,18 +107,6 @@ impl Answers {
         made.answers[endpoint as usize]
             .get_or_insert_with(|| make(endpoint, &self.shared, now))
             .clone()
-    }
-}
-
-impl Access {
-    fn allows(self, peer: Option<SocketAddr>, headers: &HeaderMap) -> bool {
-        match self {
-            Self::Loopback => {
-                let passed_on =
-                    headers.contains_key(FORWARDED) || headers.contains_key(FORWARDED_FOR);
-                peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) && !passed_on
-            }
-        }
     }
 }
 

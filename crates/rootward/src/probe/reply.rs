@@ -3,8 +3,10 @@
 //! Everything says `no-store`: an answer that somebody kept is a lie about now. Nothing says anything about other
 //! origins, so a browser gives a foreign page none of it.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use serde_json::json;
@@ -16,6 +18,7 @@ pub(crate) type Reply = Response<Full<Bytes>>;
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const BEARER: HeaderValue = HeaderValue::from_static("Bearer");
 const METHODS: HeaderValue = HeaderValue::from_static(Asked::METHODS);
 
 /// A body and what it means.
@@ -98,10 +101,28 @@ pub(super) fn loop_detected() -> Reply {
     )
 }
 
+/// The same for everybody who is not let in: what was wrong with what was shown is not said, nor what would be right
+/// (RFC 6750, section 3, would have it say `invalid_token`).
 pub(super) fn unauthorized() -> Reply {
-    problem(
+    let mut reply = problem(
         StatusCode::UNAUTHORIZED,
         "unauthorized",
-        "the detailed report is given to callers on this machine only; /status has the public word",
-    )
+        "the detailed answers are given to callers who are known only; /status has the public word",
+    );
+    reply.headers_mut().insert(WWW_AUTHENTICATE, BEARER);
+    reply
+}
+
+/// Asked too often, or too many wrong tokens (RFC 6585, section 4).
+pub(super) fn too_many(wait: Duration) -> Reply {
+    let mut reply = problem(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_requests",
+        "asked too often: ask again after the time in Retry-After",
+    );
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    reply
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    reply
 }

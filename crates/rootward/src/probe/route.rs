@@ -2,6 +2,8 @@
 
 use http::Method;
 
+use crate::access::Level;
+
 /// One path that is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
@@ -47,12 +49,12 @@ impl Endpoint {
     }
 
     /// Who may ask.
-    pub(super) const fn level(self) -> Level {
+    pub(crate) const fn level(self) -> Level {
         match self {
-            Self::Livez | Self::Readyz | Self::Healthz | Self::Startupz | Self::Status => {
-                Level::Open
-            }
-            Self::Health | Self::Metrics => Level::Detailed,
+            Self::Livez | Self::Readyz | Self::Healthz | Self::Startupz => Level::Open,
+            Self::Status => Level::Public,
+            Self::Health => Level::Detailed,
+            Self::Metrics => Level::Metrics,
         }
     }
 
@@ -68,15 +70,6 @@ impl Endpoint {
             | Self::Metrics => false,
         }
     }
-}
-
-/// Who may ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    /// Anybody.
-    Open,
-    /// Whoever may read the detailed report.
-    Detailed,
 }
 
 /// What is done to a path. Every path is asked in the same ways.

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use tokio::task::{self, AbortHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
+use crate::access::Caller;
 use crate::runner::stopped;
 
 use super::Answers;
@@ -162,14 +163,11 @@ impl Connections {
 async fn converse(stream: TcpStream, peer: SocketAddr, answers: Arc<Answers>, heard: Arc<Heard>) {
     // Answers are written at once; waiting for more would only delay them.
     let _ = stream.set_nodelay(true);
+    let caller = Caller::from(Some(peer));
     let service = service_fn(|request| {
         let now = Instant::now();
         heard.now(now);
-        ready(Ok::<_, Infallible>(answers.answer(
-            &request,
-            Some(peer),
-            now,
-        )))
+        ready(Ok::<_, Infallible>(answers.answer(&request, &caller, now)))
     });
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)

@@ -1,5 +1,6 @@
 //! The embedding crate as a service sees it.
 
+mod access;
 mod builder;
 mod changes;
 mod deep;

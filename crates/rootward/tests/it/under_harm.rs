@@ -6,15 +6,16 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rootward::{Builder, Check, Failure, Health};
+use rootward::{Access, Builder, Check, Failure, Health};
 use rootward_core::CheckStatus;
 use tokio::runtime::Runtime;
 
 use crate::support::{any_port, ask, cart, get};
 
-/// Twenty dependencies that hang.
+/// Twenty dependencies that hang. Asked as often as the tests can.
 fn all_hang() -> Builder {
-    (0..20).fold(cart().listen(any_port()), |builder, index| {
+    let cart = cart().access(Access::loopback().unlimited_rates());
+    (0..20).fold(cart.listen(any_port()), |builder, index| {
         let check = Check::new(
             format!("db-{index}"),
             std::future::pending::<Result<(), Failure>>,

@@ -1,0 +1,100 @@
+//! Who may ask for what, and how often: what an application says about it, and the one place that decides.
+
+mod failures;
+mod file;
+mod gate;
+mod level;
+mod misuse;
+mod rate;
+mod source;
+mod token;
+mod tokens;
+
+pub(crate) use gate::{Caller, Gate, Principal, Refusal};
+pub(crate) use level::Level;
+pub use token::{Token, TokenDigest, TokenError};
+pub use tokens::{MAX_TOKENS, Tokens, TokensError};
+
+/// Who may read the detailed routes: `/health`, `/health/deep` and `/metrics`.
+///
+/// `/livez`, `/readyz`, `/healthz` and `/startupz` are for everybody and never limited; `/status` is for everybody and
+/// limited. Without a word about it the detailed routes answer callers on this machine.
+///
+/// ```
+/// use rootward::{Access, Health, Tokens};
+///
+/// # fn digest() -> &'static str {
+/// #     "rw1_00f1e2d3c4b5a697:sha256:5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9"
+/// # }
+/// let access = Access::loopback().tokens(Tokens::digests([digest()]));
+/// let builder = Health::builder("cart").access(access);
+/// ```
+///
+/// # Levels and limits
+///
+/// | level | routes | who | how often |
+/// | --- | --- | --- | --- |
+/// | open | `/livez`, `/readyz`, `/healthz`, `/startupz` | everybody | never limited |
+/// | public | `/status` | everybody | 10 a second for each source, 50 at once |
+/// | detailed | `/health`, `/metrics` | callers on this machine, tokens | 20 a second for each caller, 1,000 in all |
+/// | deep | `/health/deep` | the same | the same; its runs have a limit of their own |
+///
+/// A source is an IPv4 address or an IPv6 network of 64 bits. Beyond a limit the answer is 429 with `Retry-After`. The
+/// limits are from section 4.3 of the project's reliability study; `docs/access.md` has all of them.
+#[derive(Debug, Clone)]
+#[must_use = "it says nothing until it is given to Builder::access"]
+pub struct Access {
+    pub(crate) loopback: bool,
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) open_metrics: bool,
+    pub(crate) unlimited_rates: bool,
+}
+
+impl Access {
+    /// Callers on this machine, judged by the address of the peer. A request that a proxy passed on (`Forwarded`,
+    /// `X-Forwarded-For`) does not count as one: whose it is was written in a header by somebody else.
+    pub const fn loopback() -> Self {
+        Self {
+            loopback: true,
+            tokens: None,
+            open_metrics: false,
+            unlimited_rates: false,
+        }
+    }
+
+    /// Callers on this machine must show a token or a certificate as well: for machines that are shared.
+    ///
+    /// Without [`Access::tokens`] or client certificates the detailed routes then answer nobody; the start says that
+    /// this is a problem.
+    pub fn without_loopback(mut self) -> Self {
+        self.loopback = false;
+        self
+    }
+
+    /// Whoever shows one of these tokens as `Authorization: Bearer`.
+    ///
+    /// A request that shows a token is judged by it, wherever it comes from: a wrong one is refused from this machine
+    /// too, so that a rotation can be tried out there.
+    pub fn tokens(mut self, tokens: Tokens) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// `/metrics` is for everybody, limited like `/status`. It names dependencies: only where the network is trusted.
+    pub fn open_metrics(mut self) -> Self {
+        self.open_metrics = true;
+        self
+    }
+
+    /// Requests are not counted: for benchmarks, which ask more often than anybody should. Failed tokens still are.
+    pub fn unlimited_rates(mut self) -> Self {
+        self.unlimited_rates = true;
+        self
+    }
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self::loopback()
+    }
+}

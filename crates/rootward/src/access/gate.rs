@@ -1,0 +1,480 @@
+//! The one place that decides who may ask for what. What it does not know, it refuses.
+//!
+//! It reads no clock and opens no socket: `now`, the peer, the headers and the verified certificate are arguments.
+
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use arc_swap::ArcSwap;
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, FORWARDED, HeaderName};
+use tokio::time::Instant;
+
+use super::Access;
+use super::failures::Failures;
+use super::level::Level;
+use super::misuse::Misuse;
+use super::rate::{Rate, Rates};
+use super::source::Source;
+use super::token::{TokenDigest, TokenId};
+use super::tokens::{Accepted, TokensError, Verdict};
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// For one word, for each source.
+const PUBLIC: Rate = Rate {
+    per_second: 10,
+    burst: 50,
+};
+
+/// For detailed answers, for each caller who is known.
+const DETAILED: Rate = Rate {
+    per_second: 20,
+    burst: 20,
+};
+
+/// For detailed answers, for all callers together.
+const DETAILED_IN_ALL: Rate = Rate {
+    per_second: 1000,
+    burst: 1000,
+};
+
+/// The most sources whose rate is remembered one by one.
+const MAX_SOURCES: usize = 4096;
+
+/// The most callers who are known whose rate is remembered one by one: this machine, the tokens, the certificates, and
+/// those whom they replaced a moment ago.
+const MAX_PRINCIPALS: usize = 256;
+
+/// Whose connection a request came over.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Caller {
+    /// None if nobody told us: then it is not this machine.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+impl From<Option<SocketAddr>> for Caller {
+    fn from(address: Option<SocketAddr>) -> Self {
+        Self { address }
+    }
+}
+
+/// Who was let in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Principal {
+    /// It did not matter.
+    Anybody,
+    /// A caller on this machine.
+    Loopback,
+    /// Whoever has this token.
+    Token(TokenId),
+}
+
+/// Why somebody was not let in. What exactly was wrong is not said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Nobody who is known.
+    Stranger,
+    /// It may be asked again after this time.
+    TooMany(Duration),
+}
+
+/// Decides, and counts.
+pub(crate) struct Gate {
+    loopback: bool,
+    open_metrics: bool,
+    unlimited_rates: bool,
+    tokens: Option<TokenSet>,
+    /// Not locked for open endpoints: they wait for nobody. Held for microseconds, also where an application's thread and
+    /// the probe thread share it.
+    counts: Mutex<Counts>,
+    pub(crate) misuse: Misuse,
+}
+
+struct TokenSet {
+    accepted: ArcSwap<Accepted>,
+    from_file: bool,
+}
+
+struct Counts {
+    public: Rates<Source>,
+    detailed: Rates<Principal>,
+    in_all: Option<Instant>,
+    failures: Failures,
+}
+
+impl Gate {
+    /// Or everything that is wrong with what was said, each with its subject.
+    pub(crate) fn new(
+        access: &Access,
+        born: Instant,
+        wall: SystemTime,
+    ) -> Result<Self, Vec<(&'static str, String)>> {
+        let mut problems = Vec::new();
+        let tokens = access.tokens.as_ref().and_then(|tokens| {
+            let accepted = match tokens.read(wall) {
+                Ok(accepted) => accepted,
+                Err(found) => {
+                    problems.extend(found.into_iter().map(|text| ("tokens", text)));
+                    return None;
+                }
+            };
+            Some(TokenSet {
+                accepted: ArcSwap::from_pointee(accepted),
+                from_file: tokens.path().is_some(),
+            })
+        });
+        if !access.loopback && !access.has_credentials() {
+            let text = "without loopback, tokens or client certificates nobody may read the detailed report";
+            problems.push(("access", text.to_owned()));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self {
+            loopback: access.loopback,
+            open_metrics: access.open_metrics,
+            unlimited_rates: access.unlimited_rates,
+            tokens,
+            counts: Mutex::new(Counts {
+                public: Rates::new(PUBLIC, MAX_SOURCES),
+                detailed: Rates::new(DETAILED, MAX_PRINCIPALS),
+                in_all: None,
+                failures: Failures::default(),
+            }),
+            misuse: Misuse::new(born),
+        })
+    }
+
+    /// Lets in or refuses. The wall clock is read only where a token may have expired.
+    pub(crate) fn admit(
+        &self,
+        level: Level,
+        peer: &Caller,
+        headers: &HeaderMap,
+        now: Instant,
+        wall: impl FnOnce() -> SystemTime,
+    ) -> Result<Principal, Refusal> {
+        match level {
+            Level::Open => return Ok(Principal::Anybody),
+            Level::Public => return self.public(peer, now),
+            Level::Metrics if self.open_metrics => return self.public(peer, now),
+            Level::Metrics | Level::Detailed | Level::Deep => {}
+        }
+        let principal = self.identify(peer, headers, now, wall)?;
+        if self.unlimited_rates {
+            return Ok(principal);
+        }
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = counts
+            .detailed
+            .take(principal.clone(), now)
+            .and_then(|()| DETAILED_IN_ALL.take(counts.in_all.get_or_insert(now), now));
+        taken.map_err(Refusal::TooMany)?;
+        Ok(principal)
+    }
+
+    fn public(&self, peer: &Caller, now: Instant) -> Result<Principal, Refusal> {
+        if !self.unlimited_rates {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = counts.public.take(Source::of(peer.address), now);
+            taken.map_err(Refusal::TooMany)?;
+        }
+        Ok(Principal::Anybody)
+    }
+
+    /// Who asks, by the strongest proof that is shown.
+    fn identify(
+        &self,
+        peer: &Caller,
+        headers: &HeaderMap,
+        now: Instant,
+        wall: impl FnOnce() -> SystemTime,
+    ) -> Result<Principal, Refusal> {
+        if let Some(tokens) = &self.tokens
+            && headers.contains_key(AUTHORIZATION)
+        {
+            return self.judge(&tokens.accepted.load(), peer, headers, now, wall());
+        }
+        let passed_on = headers.contains_key(FORWARDED) || headers.contains_key(FORWARDED_FOR);
+        let is_here = peer
+            .address
+            .is_some_and(|peer| peer.ip().to_canonical().is_loopback());
+        if self.loopback && is_here && !passed_on {
+            return Ok(Principal::Loopback);
+        }
+        Err(Refusal::Stranger)
+    }
+
+    fn judge(
+        &self,
+        accepted: &Accepted,
+        peer: &Caller,
+        headers: &HeaderMap,
+        now: Instant,
+        wall: SystemTime,
+    ) -> Result<Principal, Refusal> {
+        let source = Source::of(peer.address);
+        let shown = bearer(headers).unwrap_or_default();
+        let id = accepted.id_shown(shown);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wait) = counts.failures.wait(source, id, now) {
+            return Err(Refusal::TooMany(wait));
+        }
+        match accepted.judge(shown, wall) {
+            Verdict::Right(token) => Ok(Principal::Token(token)),
+            Verdict::Wrong(token) => Err(counts
+                .failures
+                .fail(source, token, now)
+                .map_or(Refusal::Stranger, Refusal::TooMany)),
+        }
+    }
+
+    /// Replaces the accepted tokens; the ones before are refused from here on.
+    pub(crate) fn set_tokens(&self, tokens: Vec<TokenDigest>) -> Result<(), TokensError> {
+        let set = self.tokens.as_ref().ok_or(TokensError::NotUsed)?;
+        if set.from_file {
+            return Err(TokensError::FromFile);
+        }
+        set.accepted.store(Accepted::new(tokens)?.into());
+        Ok(())
+    }
+}
+
+/// The token of a single `Authorization: Bearer` (RFC 6750, section 2.1); the other two places that it names, the body
+/// and the URL, are not looked at.
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next()?.as_bytes();
+    if values.next().is_some() {
+        return None;
+    }
+    let (scheme, token) = value.split_at_checked("Bearer ".len())?;
+    scheme
+        .eq_ignore_ascii_case(b"Bearer ")
+        .then(|| token.trim_ascii())
+}
+
+impl Access {
+    fn has_credentials(&self) -> bool {
+        self.tokens.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+    use crate::access::{Token, Tokens};
+    use crate::probe::Endpoint;
+
+    const WALL: SystemTime = SystemTime::UNIX_EPOCH;
+
+    /// Who asks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Role {
+        Stranger,
+        UnknownPeer,
+        Here,
+        BehindProxyHere,
+        RightToken,
+        RightTokenUnknownPeer,
+        WrongToken,
+        WrongTokenHere,
+        TwoTokens,
+        BasicPassword,
+        TokenInAnotherHeader,
+    }
+
+    const ROLES: [Role; 11] = [
+        Role::Stranger,
+        Role::UnknownPeer,
+        Role::Here,
+        Role::BehindProxyHere,
+        Role::RightToken,
+        Role::RightTokenUnknownPeer,
+        Role::WrongToken,
+        Role::WrongTokenHere,
+        Role::TwoTokens,
+        Role::BasicPassword,
+        Role::TokenInAnotherHeader,
+    ];
+
+    fn token(seed: u8) -> Token {
+        Token::from_random([seed; 40])
+    }
+
+    fn gate(access: Access) -> Gate {
+        let access = access.tokens(Tokens::digests([token(1).digest().to_string()]));
+        Gate::new(&access, Instant::now(), WALL).expect("no problems")
+    }
+
+    fn peer(address: &str) -> Caller {
+        Caller::from(Some(address.parse().expect("an address")))
+    }
+
+    fn bearer_of(token: &Token) -> HeaderValue {
+        HeaderValue::try_from(format!("Bearer {}", token.expose())).expect("a header")
+    }
+
+    fn request(role: Role) -> (Caller, HeaderMap) {
+        let mut headers = HeaderMap::new();
+        let peer = match role {
+            Role::UnknownPeer | Role::RightTokenUnknownPeer => Caller::default(),
+            Role::Here | Role::BehindProxyHere | Role::WrongTokenHere => peer("[::1]:4000"),
+            Role::Stranger
+            | Role::RightToken
+            | Role::WrongToken
+            | Role::TwoTokens
+            | Role::BasicPassword
+            | Role::TokenInAnotherHeader => peer("192.0.2.7:4000"),
+        };
+        match role {
+            Role::Stranger | Role::UnknownPeer | Role::Here => {}
+            Role::BehindProxyHere => {
+                headers.insert(FORWARDED_FOR, HeaderValue::from_static("127.0.0.1"));
+            }
+            Role::RightToken | Role::RightTokenUnknownPeer => {
+                headers.insert(AUTHORIZATION, bearer_of(&token(1)));
+            }
+            Role::WrongToken | Role::WrongTokenHere => {
+                headers.insert(AUTHORIZATION, bearer_of(&token(2)));
+            }
+            Role::TwoTokens => {
+                headers.append(AUTHORIZATION, bearer_of(&token(1)));
+                headers.append(AUTHORIZATION, bearer_of(&token(1)));
+            }
+            Role::BasicPassword => {
+                headers.insert(AUTHORIZATION, HeaderValue::from_static("Basic YTpi"));
+            }
+            Role::TokenInAnotherHeader => {
+                headers.insert("x-token", bearer_of(&token(1)));
+            }
+        }
+        (peer, headers)
+    }
+
+    /// What is to be public. A new route fails the test below until somebody has decided and written it here.
+    fn is_for_everybody(path: &str) -> Option<bool> {
+        match path {
+            "/livez" | "/readyz" | "/healthz" | "/startupz" | "/status" => Some(true),
+            "/health" | "/health/deep" | "/metrics" => Some(false),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn kf_097_every_route_for_every_role() {
+        for endpoint in Endpoint::ALL {
+            let path = endpoint.path();
+            let open = is_for_everybody(path).unwrap_or_else(|| panic!("{path} has no entry"));
+            for role in ROLES {
+                let gate = gate(Access::loopback());
+                let (peer, headers) = request(role);
+                let known = matches!(
+                    role,
+                    Role::Here | Role::RightToken | Role::RightTokenUnknownPeer
+                );
+                let decided =
+                    gate.admit(endpoint.level(), &peer, &headers, Instant::now(), || WALL);
+                let expected = if open || known {
+                    Ok(())
+                } else {
+                    Err(Refusal::Stranger)
+                };
+                assert_eq!(decided.map(drop), expected, "{path} for {role:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn loopback_can_be_shut_and_metrics_can_be_opened() {
+        let gate = gate(Access::loopback().without_loopback().open_metrics());
+        let admit = |level, role| {
+            let (peer, headers) = request(role);
+            gate.admit(level, &peer, &headers, Instant::now(), || WALL)
+                .is_ok()
+        };
+        assert!(!admit(Level::Detailed, Role::Here));
+        assert!(!admit(Level::Deep, Role::Here));
+        assert!(admit(Level::Deep, Role::RightToken));
+        assert!(admit(Level::Metrics, Role::Stranger));
+        assert!(admit(Level::Metrics, Role::WrongToken));
+    }
+
+    fn refused(gate: &Gate, level: Level, role: Role, times: usize, now: Instant) -> usize {
+        let (peer, headers) = request(role);
+        (0..times)
+            .filter(|_| gate.admit(level, &peer, &headers, now, || WALL).is_err())
+            .count()
+    }
+
+    #[test]
+    fn each_level_has_its_limit_and_the_open_ones_have_none() {
+        let gate = gate(Access::loopback());
+        let now = Instant::now();
+        let refused = |level, role, now| refused(&gate, level, role, 1000, now);
+        assert_eq!(refused(Level::Open, Role::Stranger, now), 0);
+        assert_eq!(refused(Level::Public, Role::Stranger, now), 950);
+        assert_eq!(refused(Level::Detailed, Role::Here, now), 980);
+        assert_eq!(refused(Level::Deep, Role::RightToken, now), 980);
+        let later = now + Duration::from_secs(1);
+        assert_eq!(refused(Level::Public, Role::Stranger, later), 990);
+        assert_eq!(refused(Level::Metrics, Role::Here, later), 980);
+        let (peer, headers) = request(Role::Here);
+        let wait = gate.admit(Level::Detailed, &peer, &headers, later, || WALL);
+        assert_eq!(wait, Err(Refusal::TooMany(Duration::from_millis(50))));
+    }
+
+    #[test]
+    fn a_benchmark_may_ask_as_often_as_it_wants() {
+        let gate = gate(Access::loopback().unlimited_rates());
+        let now = Instant::now();
+        assert_eq!(refused(&gate, Level::Detailed, Role::Here, 5000, now), 0);
+        assert_eq!(refused(&gate, Level::Public, Role::Stranger, 5000, now), 0);
+    }
+
+    /// A guesser waits, and the rightful token from another source is let in all the time.
+    #[test]
+    fn a_guesser_waits_and_the_rightful_does_not() {
+        let gate = gate(Access::loopback());
+        let mut now = Instant::now();
+        let mut random = [1; 40];
+        random[20] = 9;
+        let mut guess = HeaderMap::new();
+        guess.insert(AUTHORIZATION, bearer_of(&Token::from_random(random)));
+        let (rightful, right) = request(Role::RightToken);
+        let guesser = peer("198.51.100.1:1");
+        for attempt in 0..3000 {
+            let decided = gate.admit(Level::Detailed, &guesser, &guess, now, || WALL);
+            if attempt < 5 {
+                assert_eq!(decided, Err(Refusal::Stranger));
+            }
+            assert!(decided.is_err());
+            let decided = gate.admit(Level::Detailed, &rightful, &right, now, || WALL);
+            assert!(decided.is_ok(), "{decided:?} after {attempt} guesses");
+            now += Duration::from_millis(100);
+        }
+        // Even what is right is not looked at there, for a minute at most.
+        let decided = gate.admit(Level::Detailed, &guesser, &right, now, || WALL);
+        assert!(matches!(decided, Err(Refusal::TooMany(wait)) if wait <= Duration::from_secs(60)));
+        now += Duration::from_secs(60);
+        let decided = gate.admit(Level::Detailed, &guesser, &right, now, || WALL);
+        assert!(decided.is_ok());
+    }
+
+    #[test]
+    fn tokens_are_not_replaced_where_there_were_none() {
+        let gate = Gate::new(&Access::loopback(), Instant::now(), WALL);
+        let gate = gate.expect("no problems");
+        assert_eq!(gate.set_tokens(Vec::new()), Err(TokensError::NotUsed));
+        let three = (1..=3).map(|seed| token(seed).digest()).collect();
+        let gate = self::gate(Access::loopback());
+        assert_eq!(gate.set_tokens(three), Err(TokensError::TooMany(3)));
+        let (peer, headers) = request(Role::RightToken);
+        let decided = gate.admit(Level::Detailed, &peer, &headers, Instant::now(), || WALL);
+        assert!(decided.is_ok(), "the ones before stay");
+    }
+}
