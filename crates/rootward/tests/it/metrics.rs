@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rootward::{Check, ErrorCategory, Failure, MAX_CHECKS};
+use rootward::{Access, Check, ErrorCategory, Failure, MAX_CHECKS};
 
 use crate::support::{Dependency, any_port, ask, cart, get, until};
 
@@ -189,6 +189,7 @@ async fn a_scrape_in_full() {
 async fn results_flips_and_categories_are_counted() {
     let db = Dependency::default();
     let health = cart()
+        .access(Access::loopback().unlimited_rates())
         .listen(any_port())
         .check(
             db.check("db")
@@ -235,6 +236,7 @@ async fn results_flips_and_categories_are_counted() {
 async fn kf_080_a_scrape_runs_no_check() {
     let db = Dependency::default();
     let health = cart()
+        .access(Access::loopback().unlimited_rates())
         .listen(any_port())
         .check(db.check("db").hard())
         .start()
