@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Status(Status),
     /// Say why something is as it is, and what it does to others.
     Explain(Explain),
+    /// Play a recorded incident to the diagnosis, and print what it says at the end of each interval.
+    Replay(Replay),
     /// Say everything that is wrong with a configuration, without running it.
     Validate(Validate),
 }
@@ -101,6 +103,18 @@ pub(crate) struct Explain {
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) aggregator: Aggregator,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The recording has one JSON object a line: the map first, then what was received. Its format, and that of the answers, is
+in fixtures/rootcause/README.md. Lines of other types are skipped; a line that is wrong is left out and told.
+
+Exit codes: 0 played, 2 the file is missing or may not be read, it has no map, or lines in it are wrong.")]
+pub(crate) struct Replay {
+    /// The recording, or - for standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

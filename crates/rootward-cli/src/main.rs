@@ -38,6 +38,7 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
         Command::Demo(demo) => commands::demo::run(demo, terminal),
         Command::Status(status) => commands::status::run(status, terminal),
         Command::Explain(explain) => commands::explain::run(explain, terminal),
+        Command::Replay(replay) => commands::replay::run(replay, terminal),
         Command::Validate(validate) => commands::validate::run(validate, terminal),
     }
 }

@@ -3,7 +3,7 @@
 //! Mechanistic: a fault acts on processes and on the ways between them; checks run against those, reports carry what
 //! checks found, and what a diagnosis gets are the reports. The truth is what was injected, nothing else.
 //!
-//! [`World`] is what runs and how it behaves, [`Fault`] what goes wrong, [`simulate`] lets time pass. [`Effects`] is
+//! [`World`] is what runs and how it behaves, [`Fault`] what goes wrong, [`incident`] lets time pass. [`Effects`] is
 //! what a set of faults does to everything that can be observed, in the long run; two sets with equal effects cannot be
 //! told apart by anybody, and [`Truth`] accepts both.
 

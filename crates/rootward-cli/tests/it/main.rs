@@ -7,6 +7,7 @@ mod arguments;
 mod demo;
 mod explain;
 mod program;
+mod replay;
 mod serve;
 mod status;
 mod validate;

@@ -74,6 +74,20 @@ impl LineReader {
             .map_err(|what| Problem::at(self.number, what))
     }
 
+    /// A problem of the line that was read last, found by whoever uses it.
+    pub(crate) fn refuse(&self, what: String) -> Problem {
+        Problem::at(self.number, what)
+    }
+
+    /// The longest line that may come next.
+    #[must_use]
+    pub fn max_bytes(&self) -> usize {
+        match self.names {
+            None => MAX_GRAPH_BYTES,
+            Some(_) => MAX_EVENT_BYTES,
+        }
+    }
+
     /// How many lines were read.
     #[must_use]
     pub fn number(&self) -> usize {
@@ -94,12 +108,9 @@ impl LineReader {
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Line, String> {
-        let max = match self.names {
-            None => MAX_GRAPH_BYTES,
-            Some(_) => MAX_EVENT_BYTES,
-        };
+        let max = self.max_bytes();
         if line.len() > max {
-            return Err(format!("it has {} bytes, and may have {max}", line.len()));
+            return Err(format!("it is longer than {max} bytes"));
         }
         let text = std::str::from_utf8(line)
             .map_err(|error| format!("byte {} is not UTF-8", error.valid_up_to() + 1))?
