@@ -196,7 +196,13 @@ impl Drain {
 
     fn after(&self, wait: Duration) -> impl Future<Output = ()> + Send + 'static {
         let drain = self.clone();
-        async move { sleep_until(drain.began().await + wait).await }
+        async move {
+            let at = drain.began().await + wait;
+            // A timer that is due already would still come with the next turn of the runtime.
+            if at > Instant::now() {
+                sleep_until(at).await;
+            }
+        }
     }
 
     /// When it began, once it has.
@@ -209,6 +215,11 @@ impl Drain {
             // The sender is in what we hold: it is there.
             let _ = has_begun.changed().await;
         }
+    }
+
+    #[cfg(feature = "serve")]
+    pub(crate) fn grace(&self) -> Duration {
+        self.0.timing.grace
     }
 
     /// Why it is not ready, if the drain is the reason.

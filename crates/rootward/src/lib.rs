@@ -66,8 +66,8 @@
 //!   [`Reason`]). The text of the error is in the service's log, once for each transition, under the reference that
 //!   the report shows.
 //! - **Who leaves says so first.** A [`Drain`] makes the instance not ready at once, lets it serve on for a while, and
-//!   then tells the server to stop accepting. With [`Builder::drain_on_sigterm`] a SIGTERM begins it. Nothing here
-//!   installs a signal handler unasked.
+//!   then tells the server to stop accepting; `rootward::serve` (feature `serve`) is one that listens. With
+//!   [`Builder::drain_on_sigterm`] a SIGTERM begins it. Nothing here installs a signal handler unasked.
 //!
 //! # Where it answers
 //!
@@ -101,6 +101,8 @@ mod probe;
 mod redact;
 mod report;
 mod runner;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod shared;
 mod spread;
 mod telemetry;
@@ -127,6 +129,8 @@ pub use rootward_core::{
     CheckStatus, Criticality, Depth, ErrorCategory, InstanceStatus, Name, Scope,
 };
 pub use rootward_wire::v1::ReportBody;
+#[cfg(feature = "serve")]
+pub use serve::serve;
 pub use telemetry::{Change, CheckChange, ReadinessChange, StatusChange};
 pub use vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Heartbeat, MAX_HEARTBEATS,
