@@ -53,6 +53,24 @@ fn blocked_workers(held: &[Duration], budget: Duration) -> Option<FindingBody<'s
     ))
 }
 
+/// A report about some of the components could be taken for one about all.
+pub(crate) fn selected(shown: usize, all: usize) -> FindingBody<'static> {
+    finding(
+        "selection",
+        format!(
+            "{shown} of {all} components, as asked for: the status and the code are theirs alone"
+        ),
+    )
+}
+
+/// A run of all checks that has not brought a result of each.
+pub(crate) fn incomplete_run() -> FindingBody<'static> {
+    finding(
+        "incomplete_run",
+        "not every check has given a result of this run in time: the ages tell which".to_owned(),
+    )
+}
+
 fn finding(kind: &'static str, text: String) -> FindingBody<'static> {
     FindingBody {
         kind: kind.into(),

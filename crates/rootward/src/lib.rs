@@ -38,6 +38,7 @@
 //! | `/startupz` | has it finished booting? | 200, 503 |
 //! | `/status` | the public word: `up`, `degraded`, `down`, `starting` | 200, 200, 503, 503 |
 //! | `/health` | every direct dependency, with ages | 200; 503 when unhealthy or starting; 401 to strangers |
+//! | `/health/deep` | the same, all checks run now, shared by all who ask | the same; 429 more often than every 5 s |
 //! | `/metrics` | the same in OpenMetrics, for a time series database | 200; 401 to strangers |
 //!
 //! Point an orchestrator's liveness probe at `/livez`, its readiness probe or a load balancer at `/readyz`, and an
@@ -77,10 +78,7 @@
 //!
 //! # What is not built yet
 //!
-//! The drain on SIGTERM (use [`Health::set_not_ready`] until then), `/health/deep`, tokens and mutual TLS for
-//! `/health`.
-//! `/health`, gRPC.
-//! `/health/deep`, metrics, tokens and mutual TLS for `/health`, gRPC.
+//! Tokens and mutual TLS for `/health`.
 
 mod access;
 mod builder;

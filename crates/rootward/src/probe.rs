@@ -2,9 +2,11 @@
 //! runtime does, and can tell what that is.
 
 mod answer;
+mod answering;
 mod body;
 mod format;
 mod ports;
+mod query;
 mod reply;
 mod route;
 mod serve;
@@ -23,9 +25,9 @@ use crate::vitals::Sampler;
 
 pub(crate) use answer::Answers;
 pub use answer::CHECK_FROM;
-pub(crate) use ports::Ports;
 #[cfg(feature = "tower")]
-pub(crate) use reply::Reply;
+pub(crate) use answering::Answering;
+pub(crate) use ports::Ports;
 pub(crate) use route::Endpoint;
 
 /// Work that goes on beside the answering of probes, on the same thread: what must not wait for the application.

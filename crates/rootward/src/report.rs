@@ -2,23 +2,57 @@
 
 use std::borrow::Cow;
 
-use rootward_core::{CheckStatus, Effect, Name};
+use rootward_core::{CheckStatus, Effect, Name, roll_up_components};
 use rootward_wire::v1::{ComponentBody, ReportBody};
 use rootward_wire::{Time, Word};
 use tokio::time::Instant;
 
 use crate::duration::millis;
-use crate::finding::findings;
+use crate::finding::{findings, selected};
 use crate::view::{Seen, View, lag_millis};
+
+/// Which components are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Selection {
+    All,
+    /// In the order of the facts; at least one.
+    Only(Box<[bool]>),
+}
+
+impl Selection {
+    fn shows(&self, index: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(shown) => shown.get(index).copied().unwrap_or(false),
+        }
+    }
+}
 
 /// What the instance says about itself now. Ages are taken at `view.now`.
 pub(crate) fn report<'a>(view: &View<'a>) -> ReportBody<'a> {
+    report_of(view, &Selection::All)
+}
+
+/// The same, about the components that are wanted: the status and the lists are theirs, and a finding says so. What
+/// else is said is about the instance.
+pub(crate) fn report_of<'a>(view: &View<'a>, selection: &Selection) -> ReportBody<'a> {
+    let all = view.checks().enumerate();
+    let shown: Vec<_> = all
+        .filter(|(index, _)| selection.shows(*index))
+        .map(|(_, seen)| seen)
+        .collect();
+    let status = roll_up_components(
+        view.started,
+        shown
+            .iter()
+            .map(|seen| (seen.status, seen.facts.criticality)),
+    );
     let shared = view.shared;
     let identity = &shared.identity;
     let mut body = ReportBody::new(
         identity.service.as_str(),
         identity.instance.as_str(),
-        view.status(),
+        status,
     );
     body.version = borrowed(identity.version.as_ref());
     body.environment = borrowed(identity.environment.as_ref());
@@ -30,13 +64,13 @@ pub(crate) fn report<'a>(view: &View<'a>) -> ReportBody<'a> {
     body.draining = Some(shared.drain.is_draining());
     body.serving = Some(view.serving());
     body.loop_lag_ms = shared.vitals.seen().lag.map(lag_millis);
-    body.components = view
-        .checks()
-        .map(|seen| component(view.now, &seen))
-        .collect();
-    body.warnings = names(view, Effect::Degraded);
-    body.errors = names(view, Effect::Unhealthy);
+    body.components = shown.iter().map(|seen| component(view.now, seen)).collect();
+    body.warnings = names(&shown, Effect::Degraded);
+    body.errors = names(&shown, Effect::Unhealthy);
     body.findings = findings(view);
+    if let Selection::Only(all) = selection {
+        body.findings.push(selected(shown.len(), all.len()));
+    }
     body
 }
 
@@ -86,8 +120,9 @@ fn component<'a>(now: Instant, seen: &Seen<'a, '_>) -> ComponentBody<'a> {
     body
 }
 
-fn names<'a>(view: &View<'a>, effect: Effect) -> Vec<Cow<'a, str>> {
-    view.checks()
+fn names<'a>(shown: &[Seen<'a, '_>], effect: Effect) -> Vec<Cow<'a, str>> {
+    shown
+        .iter()
         .filter(|seen| seen.effect() == effect)
         .map(|seen| Cow::Borrowed(seen.facts.name.as_str()))
         .collect()

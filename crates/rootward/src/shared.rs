@@ -220,6 +220,13 @@ impl Shared {
             .admit(level, caller, headers, now, || (self.wall)())
     }
 
+    /// Whether whoever asks may read the detailed report; for what everybody is told, and some are told more.
+    pub(crate) fn knows(&self, caller: &Caller, headers: &HeaderMap, now: Instant) -> bool {
+        self.gate
+            .identify(caller, headers, now, || (self.wall)())
+            .is_ok()
+    }
+
     /// A moment of the recent past on both clocks.
     pub(crate) fn at(&self, instant: Instant) -> At {
         let wall = (self.wall)();

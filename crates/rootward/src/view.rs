@@ -3,6 +3,7 @@
 //! Everything that is answered comes from here, and the age is taken when the question is asked. So evidence turns
 //! stale on time even if the application's runtime is blocked and nobody writes any more.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -152,40 +153,111 @@ impl<'a> View<'a> {
     /// Why this instance does not want traffic; empty if it does. The words that begin a reason are the phrases of
     /// the error categories, so that a caller's check can tell a booting instance from a failing one.
     pub(crate) fn reasons_not_ready(&self) -> Vec<String> {
-        // First, since the small answers are cut to size: whoever leaves says so.
-        let mut reasons = Vec::from_iter(self.shared.drain.reason(self.now));
-        if !self.started {
-            let starting = ErrorCategory::Starting.phrase();
-            let held = self.held();
-            if held.is_empty() {
-                reasons.push(starting.to_owned());
+        let conditions = self.readiness().into_iter();
+        conditions
+            .flat_map(|condition| {
+                let Condition {
+                    name,
+                    against,
+                    is_check,
+                } = condition;
+                let reasons = against.into_iter();
+                reasons.map(move |reason| {
+                    if is_check {
+                        format!("{name} is down: {reason}")
+                    } else {
+                        reason
+                    }
+                })
+            })
+            .collect()
+    }
+
+    /// The conditions of readiness, all of which must hold.
+    pub(crate) fn readiness(&self) -> Vec<Condition<'a>> {
+        let mut conditions = vec![
+            // First, since the small answers are cut to size: whoever leaves says so.
+            Condition::new("shutdown", self.against_shutdown()),
+            Condition::new("startup", self.against_startup()),
+            Condition::new(
+                "application",
+                self.shared.not_ready().map(|reason| reason.to_string()),
+            ),
+            Condition::new("loop-lag", self.against_lag()),
+        ];
+        let gating = self.checks().filter(|check| check.facts.gates_readiness);
+        conditions.extend(gating.map(|check| {
+            Condition {
+                name: check.facts.name.as_str().into(),
+                against: (check.status == CheckStatus::Down)
+                    .then(|| check.error().unwrap_or_default())
+                    .into_iter()
+                    .collect(),
+                is_check: true,
             }
-            reasons.extend(held.iter().map(|what| format!("{starting}: {what}")));
+        }));
+        conditions
+    }
+
+    fn against_startup(&self) -> Vec<String> {
+        if self.started {
+            return Vec::new();
         }
-        if self.shared.is_ended() {
-            let stopped = ErrorCategory::ShuttingDown.phrase();
-            reasons.push(format!("{stopped}: health is checked no longer"));
+        let starting = ErrorCategory::Starting.phrase();
+        let held = self.held();
+        if held.is_empty() {
+            return vec![starting.to_owned()];
         }
-        if let Some(reason) = self.shared.not_ready() {
-            reasons.push(reason.to_string());
-        }
+        held.iter()
+            .map(|what| format!("{starting}: {what}"))
+            .collect()
+    }
+
+    fn against_shutdown(&self) -> impl Iterator<Item = String> {
+        let stopped = ErrorCategory::ShuttingDown.phrase();
+        let ended = self
+            .shared
+            .is_ended()
+            .then(|| format!("{stopped}: health is checked no longer"));
+        self.shared.drain.reason(self.now).into_iter().chain(ended)
+    }
+
+    fn against_lag(&self) -> Option<String> {
         let vitals = self.shared.vitals.seen();
         match vitals.verdict {
-            Lag::Within | Lag::FailedOpen { .. } => {}
-            Lag::Over => reasons.push(format!(
+            Lag::Within | Lag::FailedOpen { .. } => None,
+            Lag::Over => Some(format!(
                 "the application's runtime answers after {}, at most {} may pass",
                 duration::text(vitals.lag.unwrap_or_default()),
                 duration::text(self.shared.vitals.limits.lag_budget)
             )),
         }
-        let gating = self
-            .checks()
-            .filter(|check| check.facts.gates_readiness && check.status == CheckStatus::Down);
-        reasons.extend(gating.map(|check| {
-            let error = check.error().unwrap_or_default();
-            format!("{} is down: {error}", check.facts.name)
-        }));
-        reasons
+    }
+}
+
+/// One condition of a probe.
+pub(crate) struct Condition<'a> {
+    pub(crate) name: Cow<'a, str>,
+    /// What speaks against it, each in a sentence; it holds if nothing does.
+    pub(crate) against: Vec<String>,
+    /// It is a check, of which strangers know only that it failed; what speaks against it is its error.
+    pub(crate) is_check: bool,
+}
+
+impl<'a> Condition<'a> {
+    pub(crate) fn new(
+        name: impl Into<Cow<'a, str>>,
+        against: impl IntoIterator<Item = String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            against: against.into_iter().collect(),
+            is_check: false,
+        }
+    }
+
+    pub(crate) const fn holds(&self) -> bool {
+        self.against.is_empty()
     }
 }
 

@@ -185,7 +185,7 @@ impl Gate {
     }
 
     /// Who asks, by the strongest proof that is shown.
-    fn identify(
+    pub(crate) fn identify(
         &self,
         peer: &Caller,
         headers: &HeaderMap,

@@ -11,7 +11,6 @@ pub(crate) enum Level {
     Detailed,
     /// As detailed, unless the application opened it to everybody.
     Metrics,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for /health/deep"))]
     /// As detailed; what it starts has a limit of its own besides.
     Deep,
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, Ready, ready};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use crate::access::Caller;
 use crate::health::Health;
-use crate::probe::{Answers, Reply};
+use crate::probe::{Answering, Answers};
 
 use super::peer::peer_of;
 use super::seen::marked;
@@ -151,21 +151,22 @@ fn answers(health: &Health) -> Arc<Answers> {
     Arc::new(Answers::new(Arc::clone(health.shared())))
 }
 
-fn answered<B>(answers: &Answers, request: &Request<B>) -> ResponseFuture {
+fn answered<B>(answers: &Arc<Answers>, request: &Request<B>) -> ResponseFuture {
     let peer = peer_of(request.extensions());
-    let response = answers.answer(request, &Caller::from(peer), Instant::now());
-    ResponseFuture(ready(Ok(marked(response))))
+    ResponseFuture(answers.answer(request, &Caller::from(peer), Instant::now()))
 }
 
 /// The answer of a mounted service.
 #[must_use = "it is a future"]
-pub struct ResponseFuture(Ready<Result<Reply, Infallible>>);
+pub struct ResponseFuture(Answering);
 
 impl Future for ResponseFuture {
     type Output = Result<Response<Full<Bytes>>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
+        Pin::new(&mut self.0)
+            .poll(context)
+            .map(|reply| Ok(marked(reply)))
     }
 }
 

@@ -5,21 +5,62 @@
 
 use std::sync::{Arc, Mutex, TryLockError};
 
-use http::Request;
-use http::header::HeaderName;
+use http::header::{ACCEPT, HeaderName};
+use http::{HeaderValue, Request};
 use tokio::time::Instant;
 
 use crate::access::{Caller, Refusal};
+use crate::finding::incomplete_run;
+use crate::report::{Selection, report, report_of};
 use crate::shared::Shared;
-use crate::view::View;
+use crate::view::{Condition, View};
 
+use super::answering::Answering;
 use super::body;
+use super::format::accept::Format;
 use super::format::openmetrics;
+use super::format::verbose::{Told, verbose};
+use super::query::{self, BadQuery};
 use super::reply::{self, Answer, Reply};
 use super::route::{Asked, Endpoint};
 
 /// Sent by a check of another service, with the name of the service that asks.
 pub const CHECK_FROM: HeaderName = HeaderName::from_static("rootward-check-from");
+
+/// Where the detailed report in the other format is kept.
+const IN_HEALTH_JSON: usize = Endpoint::ALL.len();
+
+/// What somebody who may ask wants to know.
+enum Asks {
+    /// What is the same for everybody at one moment.
+    Cached(Format),
+    Selected(Selection, Format),
+    Deep(Selection, Format),
+    Verbose(Told),
+}
+
+/// Why somebody gets something else than what is asked for.
+enum Instead {
+    /// It was not asked for; only how it may be.
+    Ways,
+    WrongMethod,
+    CheckOfACheck,
+    NotAdmitted(Refusal),
+    Query(BadQuery),
+}
+
+impl From<Instead> for Reply {
+    fn from(instead: Instead) -> Self {
+        match instead {
+            Instead::Ways => reply::ways(),
+            Instead::WrongMethod => reply::wrong_method(),
+            Instead::CheckOfACheck => reply::loop_detected(),
+            Instead::NotAdmitted(Refusal::Stranger) => reply::unauthorized(),
+            Instead::NotAdmitted(Refusal::TooMany(wait)) => reply::too_many(wait),
+            Instead::Query(bad) => reply::bad_query(&bad),
+        }
+    }
+}
 
 /// Makes answers.
 pub(crate) struct Answers {
@@ -31,7 +72,8 @@ pub(crate) struct Answers {
 #[derive(Default)]
 struct Made {
     moment: Option<Moment>,
-    answers: [Option<Answer>; Endpoint::ALL.len()],
+    /// One for each endpoint, and one for the report in the other format.
+    answers: [Option<Answer>; Endpoint::ALL.len() + 1],
 }
 
 /// Nothing that an answer says can differ between two equal ones.
@@ -51,40 +93,120 @@ impl Answers {
 
     /// Answers one request, and counts it. Its body, if it has one, is not read. Without a peer nobody knows who asks, so
     /// nobody is taken for a caller on this machine.
-    pub(crate) fn answer<B>(&self, request: &Request<B>, caller: &Caller, now: Instant) -> Reply {
-        let endpoint = Endpoint::of(request.uri().path());
-        let reply = endpoint.map_or_else(reply::not_found, |endpoint| {
-            self.reply(endpoint, request, caller, now)
-        });
-        self.shared.telemetry.probes.count(endpoint, reply.status());
-        reply
+    pub(crate) fn answer<B>(
+        self: &Arc<Self>,
+        request: &Request<B>,
+        caller: &Caller,
+        now: Instant,
+    ) -> Answering {
+        let Some(endpoint) = Endpoint::of(request.uri().path()) else {
+            return self.counted(None, reply::not_found());
+        };
+        match self.admitted(endpoint, request, caller, now) {
+            Err(instead) => self.counted(Some(endpoint), instead.into()),
+            Ok(Asks::Deep(selection, format)) => self.deep(selection, format),
+            Ok(Asks::Cached(format)) => {
+                let answer = self.answer_at(endpoint, format, now);
+                self.counted(Some(endpoint), replied(endpoint, answer))
+            }
+            Ok(Asks::Selected(selection, format)) => {
+                let view = View::of(&self.shared, now);
+                let answer = body::health(&report_of(&view, &selection), format);
+                self.counted(Some(endpoint), replied(endpoint, answer))
+            }
+            Ok(Asks::Verbose(told)) => {
+                let view = View::of(&self.shared, now);
+                let conditions = body::conditions(endpoint, &view);
+                let code = body::code(conditions.iter().all(Condition::holds));
+                let probe = endpoint.path().trim_start_matches('/');
+                let answer = verbose(probe, &conditions, told, code);
+                self.counted(Some(endpoint), answer.into())
+            }
+        }
     }
 
-    fn reply<B>(
+    /// What is asked for, by somebody who may.
+    fn admitted<B>(
         &self,
         endpoint: Endpoint,
         request: &Request<B>,
         caller: &Caller,
         now: Instant,
-    ) -> Reply {
+    ) -> Result<Asks, Instead> {
         match Asked::by(request.method()) {
             Some(Asked::Read) => {}
-            Some(Asked::Ways) => return reply::ways(),
-            None => return reply::wrong_method(),
+            Some(Asked::Ways) => return Err(Instead::Ways),
+            None => return Err(Instead::WrongMethod),
         }
         let headers = request.headers();
         if endpoint.refuses_checks() && headers.contains_key(CHECK_FROM) {
-            return reply::loop_detected();
+            return Err(Instead::CheckOfACheck);
         }
-        match self.shared.admit(endpoint, caller, headers, now) {
-            Ok(_) => {}
-            Err(Refusal::Stranger) => return reply::unauthorized(),
-            Err(Refusal::TooMany(wait)) => return reply::too_many(wait),
-        }
-        self.answer_at(endpoint, now).into()
+        self.shared
+            .admit(endpoint, caller, headers, now)
+            .map_err(Instead::NotAdmitted)?;
+        let query = request.uri().query();
+        Ok(match endpoint {
+            Endpoint::Livez | Endpoint::Readyz | Endpoint::Healthz | Endpoint::Startupz
+                if query::is_verbose(query) =>
+            {
+                Asks::Verbose(if self.shared.knows(caller, headers, now) {
+                    Told::Reasons
+                } else {
+                    Told::Withheld
+                })
+            }
+            Endpoint::Livez
+            | Endpoint::Readyz
+            | Endpoint::Healthz
+            | Endpoint::Startupz
+            | Endpoint::Status
+            | Endpoint::Metrics => Asks::Cached(Format::Report),
+            Endpoint::Health | Endpoint::Deep => {
+                let selection =
+                    query::selection(query, &self.shared.facts).map_err(Instead::Query)?;
+                let accept = headers.get_all(ACCEPT).iter();
+                let accept: Vec<_> = accept.map(HeaderValue::as_bytes).collect();
+                let format = Format::wanted(&accept);
+                match (endpoint, selection) {
+                    (Endpoint::Deep, selection) => Asks::Deep(selection, format),
+                    (_, Selection::All) => Asks::Cached(format),
+                    (_, selection) => Asks::Selected(selection, format),
+                }
+            }
+        })
     }
 
-    fn answer_at(&self, endpoint: Endpoint, now: Instant) -> Answer {
+    fn counted(&self, endpoint: Option<Endpoint>, reply: Reply) -> Answering {
+        let probes = &self.shared.telemetry.probes;
+        probes.count(endpoint, reply.status());
+        reply.into()
+    }
+
+    /// Joins the run of all checks that is under way, or begins one, and reports when it is over.
+    fn deep(self: &Arc<Self>, selection: Selection, format: Format) -> Answering {
+        let answers = Arc::clone(self);
+        Answering::Later(Box::pin(async move {
+            let shared = &answers.shared;
+            let reply = match shared.deep.ask(Instant::now()) {
+                Err(too_many) => reply::too_many_runs(too_many),
+                Ok(waiting) => {
+                    let all = waiting.completed(shared.longest_timeout()).await;
+                    let view = View::of(shared, Instant::now());
+                    let mut report = report_of(&view, &selection);
+                    if !all {
+                        report.findings.push(incomplete_run());
+                    }
+                    replied(Endpoint::Deep, body::health(&report, format))
+                }
+            };
+            let probes = &shared.telemetry.probes;
+            probes.count(Some(Endpoint::Deep), reply.status());
+            reply
+        }))
+    }
+
+    fn answer_at(&self, endpoint: Endpoint, format: Format, now: Instant) -> Answer {
         // Before anything is read: what is made may be newer than its version, never older.
         let moment = Moment {
             version: self.shared.version(),
@@ -96,7 +218,7 @@ impl Answers {
             Ok(made) => made,
             // What a panic left behind is made anew.
             Err(TryLockError::Poisoned(left)) => left.into_inner(),
-            Err(TryLockError::WouldBlock) => return make(endpoint, &self.shared, now),
+            Err(TryLockError::WouldBlock) => return make(endpoint, format, &self.shared, now),
         };
         if made.moment != Some(moment) {
             *made = Made {
@@ -104,20 +226,36 @@ impl Answers {
                 ..Made::default()
             };
         }
-        made.answers[endpoint as usize]
-            .get_or_insert_with(|| make(endpoint, &self.shared, now))
+        let slot = match format {
+            Format::Report => endpoint as usize,
+            Format::HealthJson => IN_HEALTH_JSON,
+        };
+        made.answers[slot]
+            .get_or_insert_with(|| make(endpoint, format, &self.shared, now))
             .clone()
     }
 }
 
-fn make(endpoint: Endpoint, shared: &Arc<Shared>, now: Instant) -> Answer {
+fn make(endpoint: Endpoint, format: Format, shared: &Arc<Shared>, now: Instant) -> Answer {
     let view = || View::of(shared, now);
     match endpoint {
         Endpoint::Livez => body::livez(&shared.vitals.seen().alive),
         Endpoint::Readyz | Endpoint::Healthz => body::readyz(&view()),
         Endpoint::Startupz => body::startupz(&view()),
         Endpoint::Status => body::status(&view()),
-        Endpoint::Health => body::health(&view()),
+        Endpoint::Health | Endpoint::Deep => body::health(&report(&view()), format),
         Endpoint::Metrics => openmetrics::metrics(shared, now),
+    }
+}
+
+fn replied(endpoint: Endpoint, answer: Answer) -> Reply {
+    match endpoint {
+        Endpoint::Health | Endpoint::Deep => reply::negotiated(answer),
+        Endpoint::Livez
+        | Endpoint::Readyz
+        | Endpoint::Healthz
+        | Endpoint::Startupz
+        | Endpoint::Status
+        | Endpoint::Metrics => answer.into(),
     }
 }

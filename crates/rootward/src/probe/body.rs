@@ -2,16 +2,22 @@
 
 use std::borrow::Cow;
 
-use http::StatusCode;
-use rootward_core::InstanceStatus;
+use http::{HeaderValue, StatusCode};
+use rootward_core::{ErrorCategory, InstanceStatus};
 use rootward_wire::limits::MAX_PROBE_BYTES;
-use rootward_wire::v1::{LivezBody, PublicStatus, ReadyzBody, StartupzBody, StatusBody};
+use rootward_wire::v1::{
+    LivezBody, PublicStatus, ReadyzBody, ReportBody, StartupzBody, StatusBody,
+};
 
-use crate::report::report;
-use crate::view::{View, lag_millis};
+use crate::view::{Condition, View, lag_millis};
 use crate::vitals::{Alive, Vital};
 
+use super::format::accept::Format;
+use super::format::health_json::health_json;
 use super::reply::{Answer, to_json};
+use super::route::Endpoint;
+
+const HEALTH_JSON: HeaderValue = HeaderValue::from_static("application/health+json");
 
 /// Would only a restart help? It is given nothing but the signs of life of this process: no check, no dependency, no
 /// report.
@@ -58,8 +64,61 @@ pub(super) fn status(view: &View<'_>) -> Answer {
     Answer::json(code_of(status), to_json(&body))
 }
 
-pub(super) fn health(view: &View<'_>) -> Answer {
-    Answer::json(code_of(view.status()), report(view).to_json())
+/// The detailed report, in the format that the caller prefers.
+pub(super) fn health(report: &ReportBody<'_>, format: Format) -> Answer {
+    // A reader takes a word that it does not know for no evidence; ours has none of those.
+    let code = report
+        .status
+        .known()
+        .map_or(StatusCode::SERVICE_UNAVAILABLE, code_of);
+    match format {
+        Format::Report => Answer::json(code, report.to_json()),
+        Format::HealthJson => Answer {
+            code,
+            content_type: HEALTH_JSON,
+            body: health_json(report).into(),
+        },
+    }
+}
+
+/// What is said about the conditions of a small endpoint as text.
+pub(super) fn conditions<'a>(endpoint: Endpoint, view: &View<'a>) -> Vec<Condition<'a>> {
+    match endpoint {
+        Endpoint::Livez => liveness(&view.shared.vitals.seen().alive),
+        Endpoint::Readyz | Endpoint::Healthz => view.readiness(),
+        Endpoint::Startupz => startup(view),
+        Endpoint::Status | Endpoint::Health | Endpoint::Deep | Endpoint::Metrics => Vec::new(),
+    }
+}
+
+fn liveness(alive: &Alive) -> Vec<Condition<'static>> {
+    let (mut runtime, mut heartbeats, mut application) = (Vec::new(), Vec::new(), Vec::new());
+    for vital in &alive.against {
+        let against = match vital {
+            Vital::Wedged { .. } => &mut runtime,
+            Vital::Silent(_) => &mut heartbeats,
+            Vital::GivenUp(_) => &mut application,
+        };
+        against.push(vital.sentence());
+    }
+    vec![
+        Condition::new("ping", None),
+        Condition::new("runtime", runtime),
+        Condition::new("heartbeats", heartbeats),
+        Condition::new("application", application),
+    ]
+}
+
+fn startup<'a>(view: &View<'a>) -> Vec<Condition<'a>> {
+    let held = view.held();
+    if view.started || held.is_empty() {
+        let starting = ErrorCategory::Starting.phrase();
+        let against = (!view.started).then(|| starting.to_owned());
+        return vec![Condition::new("startup", against)];
+    }
+    held.into_iter()
+        .map(|what| Condition::new(what, Some("still waited for".to_owned())))
+        .collect()
 }
 
 pub(super) const fn code(good: bool) -> StatusCode {

@@ -6,12 +6,17 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use serde_json::json;
 
+use super::query::{BadQuery, MAX_QUERY_BYTES};
 use super::route::{Asked, Endpoint};
+
+use crate::deep::TooMany;
 
 /// An answer on its way out.
 pub(crate) type Reply = Response<Full<Bytes>>;
@@ -93,6 +98,36 @@ pub(super) fn wrong_method() -> Reply {
     reply
 }
 
+/// An answer whose format was negotiated (RFC 9110, section 12.5.5).
+pub(super) fn negotiated(answer: Answer) -> Reply {
+    let mut reply = Reply::from(answer);
+    reply.headers_mut().insert(VARY, HeaderValue::from(ACCEPT));
+    reply
+}
+
+pub(super) fn bad_query(bad: &BadQuery) -> Reply {
+    match bad {
+        BadQuery::TooLong => problem(
+            StatusCode::URI_TOO_LONG,
+            "query_too_long",
+            &format!("the query may have at most {MAX_QUERY_BYTES} bytes"),
+        ),
+        BadQuery::Problems(problems) => {
+            problem(StatusCode::BAD_REQUEST, "bad_query", &problems.join("; "))
+        }
+    }
+}
+
+/// All checks were run a moment ago, or too many wait for them.
+pub(super) fn too_many_runs(too_many: TooMany) -> Reply {
+    let reply = problem(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_runs",
+        "all checks run at most once in 5 s, for at most 16 callers at a time; /health has their last results",
+    );
+    again_after(reply, too_many.retry_after())
+}
+
 pub(super) fn loop_detected() -> Reply {
     problem(
         StatusCode::LOOP_DETECTED,
@@ -115,11 +150,16 @@ pub(super) fn unauthorized() -> Reply {
 
 /// Asked too often, or too many wrong tokens (RFC 6585, section 4).
 pub(super) fn too_many(wait: Duration) -> Reply {
-    let mut reply = problem(
+    let reply = problem(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_requests",
         "asked too often: ask again after the time in Retry-After",
     );
+    again_after(reply, wait)
+}
+
+/// In whole seconds, rounded up, so that whoever waits that long is not too early (RFC 9110, section 10.2.3).
+fn again_after(mut reply: Reply, wait: Duration) -> Reply {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     reply
         .headers_mut()

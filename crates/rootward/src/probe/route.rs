@@ -15,17 +15,20 @@ pub(crate) enum Endpoint {
     Startupz,
     Status,
     Health,
+    /// All checks run now.
+    Deep,
     Metrics,
 }
 
 impl Endpoint {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Livez,
         Self::Readyz,
         Self::Healthz,
         Self::Startupz,
         Self::Status,
         Self::Health,
+        Self::Deep,
         Self::Metrics,
     ];
 
@@ -44,6 +47,7 @@ impl Endpoint {
             Self::Startupz => "/startupz",
             Self::Status => "/status",
             Self::Health => "/health",
+            Self::Deep => "/health/deep",
             Self::Metrics => "/metrics",
         }
     }
@@ -54,6 +58,7 @@ impl Endpoint {
             Self::Livez | Self::Readyz | Self::Healthz | Self::Startupz => Level::Open,
             Self::Status => Level::Public,
             Self::Health => Level::Detailed,
+            Self::Deep => Level::Deep,
             Self::Metrics => Level::Metrics,
         }
     }
@@ -61,7 +66,7 @@ impl Endpoint {
     /// Whether a check of another service is sent away: what it asks for could ask further services.
     pub(super) const fn refuses_checks(self) -> bool {
         match self {
-            Self::Health => true,
+            Self::Health | Self::Deep => true,
             Self::Livez
             | Self::Readyz
             | Self::Healthz

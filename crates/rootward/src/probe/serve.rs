@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,7 +72,8 @@ pub(super) async fn serve(
         }
     }
     drop(listener);
-    // An answer is written in the same step in which its question was read; none is under way.
+    // An answer is written in the same step in which its question was read; only one to /health/deep may be under way,
+    // and the checks that it waits for have been stopped.
     connections.tasks.shutdown().await;
 }
 
@@ -167,7 +167,8 @@ async fn converse(stream: TcpStream, peer: SocketAddr, answers: Arc<Answers>, he
     let service = service_fn(|request| {
         let now = Instant::now();
         heard.now(now);
-        ready(Ok::<_, Infallible>(answers.answer(&request, &caller, now)))
+        let answering = answers.answer(&request, &caller, now);
+        async move { Ok::<_, Infallible>(answering.await) }
     });
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)

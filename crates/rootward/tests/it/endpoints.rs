@@ -187,7 +187,7 @@ async fn starting_is_503_everywhere_but_in_liveness() {
 #[tokio::test]
 async fn kf_028_every_answer_says_no_store_and_what_it_is() {
     let (health, address) = started(cart()).await;
-    for path in ENDPOINTS.into_iter().chain(["/", "/health/deep"]) {
+    for path in ENDPOINTS.into_iter().chain(["/", "/health/deeper"]) {
         for method in ["GET", "HEAD", "DELETE"] {
             let answer = ask(address, method, path, "");
             assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
@@ -214,7 +214,7 @@ async fn what_is_not_there_and_what_is_not_done_gets_a_sentence() {
     let (health, address) = started(cart()).await;
     let answer = get(address, "/metric");
     assert_eq!(answer.code, 404);
-    insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"not_found","message":"nothing is served here; there are /livez, /readyz, /healthz, /startupz, /status, /health and /metrics"}}"#);
+    insta::assert_snapshot!(answer.body, @r#"{"error":{"code":"not_found","message":"nothing is served here; there are /livez, /readyz, /healthz, /startupz, /status, /health, /health/deep and /metrics"}}"#);
     let answer = ask(address, "POST", "/readyz", "content-length: 0\r\n");
     assert_eq!(
         (answer.code, answer.header("allow")),

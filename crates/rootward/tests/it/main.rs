@@ -6,6 +6,7 @@ mod changes;
 mod deep;
 mod drain;
 mod endpoints;
+mod formats;
 mod hostile;
 mod local_checks;
 mod metrics;

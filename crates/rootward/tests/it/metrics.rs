@@ -68,6 +68,9 @@ async fn a_scrape_in_full() {
     # HELP rootward_started 1 if the start is over, as /startupz says.
     # TYPE rootward_started gauge
     rootward_started 1
+    # HELP rootward_draining 1 once the drain has begun.
+    # TYPE rootward_draining gauge
+    rootward_draining 0
     # HELP rootward_serving 0 if a hard component of its own is down.
     # TYPE rootward_serving gauge
     rootward_serving 0
@@ -177,6 +180,7 @@ async fn a_scrape_in_full() {
     rootward_probe_requests_total{endpoint="/startupz",code="200"} 0
     rootward_probe_requests_total{endpoint="/status",code="200"} 0
     rootward_probe_requests_total{endpoint="/health",code="200"} 0
+    rootward_probe_requests_total{endpoint="/health/deep",code="200"} 0
     rootward_probe_requests_total{endpoint="/metrics",code="200"} 0
     rootward_probe_requests_total{endpoint="other",code="404"} 1
     # EOF

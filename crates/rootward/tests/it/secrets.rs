@@ -64,11 +64,23 @@ async fn kf_094_a_planted_secret_reaches_no_endpoint() {
         "/startupz",
         "/status",
         "/health",
+        "/health?component=panics",
+        "/health?component=none",
+        "/health/deep",
+        "/metrics",
+        "/livez?verbose",
+        "/readyz?verbose",
+        "/startupz?verbose",
         "/none",
     ];
     for path in paths {
         for method in ["GET", "HEAD", "POST"] {
-            for headers in ["", "rootward-check-from: front\r\n", "forwarded: for=a\r\n"] {
+            for headers in [
+                "",
+                "accept: application/health+json\r\n",
+                "rootward-check-from: front\r\n",
+                "forwarded: for=a\r\n",
+            ] {
                 let answer = ask(address, method, path, headers);
                 let text = format!("{answer:?}");
                 for foreign in [SECRET, "alice", "db-7", "postgres://"] {

@@ -99,6 +99,11 @@ fn instance(families: &mut Families<'_>, view: &View<'_>) -> fmt::Result {
         view.started,
     )?;
     families.flag(
+        "draining",
+        "1 once the drain has begun",
+        view.shared.drain.is_draining(),
+    )?;
+    families.flag(
         "serving",
         "0 if a hard component of its own is down",
         view.serving(),
