@@ -1,7 +1,7 @@
 //! How good a localiser is, on many incidents, in numbers.
 //!
 //! An incident is asked about at the end of each interval. What counts as right first, right exactly, in time and
-//! calibrated is said at [`judge()`]; [`incidents`] says which incidents there are for which seeds; [`print`] makes the table.
+//! calibrated is said at [`judge()`]; [`incidents`] says which incidents there are for which seeds; [`print()`] makes the table.
 
 mod calibration;
 mod judge;
