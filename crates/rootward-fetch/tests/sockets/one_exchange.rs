@@ -234,7 +234,7 @@ async fn sends_headers_and_then_nothing() {
 }
 
 #[tokio::test]
-async fn drips_the_body_byte_by_byte() {
+async fn kf_014_drips_the_body_byte_by_byte() {
     let server = Server::start(|mut stream, _| async move {
         read_request(&mut stream).await.unwrap();
         let _ = stream

@@ -114,7 +114,7 @@ async fn looking_on_does_not_end_a_start() {
 
 /// Two that panic and block for ever, and one that works.
 #[tokio::test]
-async fn a_hook_that_panics_or_blocks_hurts_nobody() {
+async fn kf_009_kf_053_a_hook_that_panics_or_blocks_hurts_nobody() {
     let db = Dependency::default();
     let check = db
         .check("db")

@@ -58,7 +58,7 @@ async fn a_healthy_instance() {
 
 /// KF-032 and KF-003: a shared dependency changes the detailed and the public answer, and no probe.
 #[tokio::test]
-async fn a_hard_shared_dependency_that_is_down_fails_no_probe() {
+async fn kf_032_a_hard_shared_dependency_that_is_down_fails_no_probe() {
     let (health, address) = started(
         cart().check(
             Dependency::broken()

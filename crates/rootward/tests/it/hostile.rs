@@ -236,7 +236,7 @@ async fn a_check_that_blocks_a_worker_is_abandoned_and_never_run_twice() {
 }
 
 #[tokio::test]
-async fn a_blocking_check_that_hangs_is_abandoned_and_never_run_twice() {
+async fn kf_010_a_check_that_hangs_for_good_is_counted_at_every_interval_and_never_run_twice() {
     let blocker = Blocker::default();
     let blocks = blocker.clone();
     let check = Check::blocking("disk", move || {
@@ -314,7 +314,7 @@ async fn stop_names_what_it_cannot_stop_and_returns() {
 /// A blocking check that is never given a thread says nothing about what it would have asked: its evidence turns
 /// stale. And the first result after that counts at once, there is nothing left to damp it against.
 #[test]
-fn a_check_that_never_gets_a_thread_turns_stale_and_then_counts_at_once() {
+fn kf_010_a_check_that_never_gets_a_thread_turns_stale_and_then_counts_at_once() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(1)
         .enable_all()

@@ -10,6 +10,7 @@ mod formats;
 mod hostile;
 mod local_checks;
 mod metrics;
+mod public_failures;
 mod runner;
 mod secrets;
 mod startup;

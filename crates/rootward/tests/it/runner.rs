@@ -205,7 +205,7 @@ async fn kf_033_one_failure_among_good_results_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_outcome_has_its_status_and_its_words() {
+async fn kf_012_every_outcome_has_its_status_and_its_words() {
     // KF-012 and KF-077: each way to end is a result of its own.
     let health = cart()
         .check(Check::new("up", || async { Ok(()) }).soft())
