@@ -1,5 +1,8 @@
 //! Takes a sample every 100 ms, on the probe thread.
 //!
+//! A runtime whose workers all wait for work is not woken up for it: it has nothing to be late with. It is asked once a
+//! second all the same, in case its own counters are wrong.
+//!
 //! Time here is the sampler's own: it advances by what a look was expected to take and at most [`SLACK`] more. When the
 //! whole process was stopped (a suspended machine, a debugger, `SIGSTOP`), nobody could answer, and that says nothing
 //! about the application; when this thread itself was starved, what it measured is its own lateness.
@@ -26,6 +29,9 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// within twice the budget.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
+/// How many looks in a row a runtime at rest is left alone.
+const LEFT_ALONE: u8 = 9;
+
 /// How much later than meant a look may come and still count in full.
 const SLACK: Duration = Duration::from_millis(50);
 
@@ -43,6 +49,9 @@ pub(crate) struct Sampler {
     now: Duration,
     /// The question under way and when it was asked, in the sampler's own time.
     question: Option<(Question, Duration)>,
+    at_rest: bool,
+    /// Looks since a runtime at rest was last asked.
+    left_alone: u8,
 }
 
 impl Sampler {
@@ -54,6 +63,8 @@ impl Sampler {
             workers: Workers::default(),
             now: Duration::ZERO,
             question: None,
+            at_rest: false,
+            left_alone: 0,
             shared,
             pulse,
             runtime,
@@ -74,11 +85,16 @@ impl Sampler {
         }
     }
 
-    /// Asks if no question is under way. How long to wait before the look.
+    /// Asks if no question is under way and there is reason to. How long to wait before the look.
     fn prepare(&mut self) -> Duration {
         if self.question.is_some() {
             return LOOK_AGAIN;
         }
+        if self.at_rest && self.left_alone < LEFT_ALONE {
+            self.left_alone += 1;
+            return PERIOD;
+        }
+        self.left_alone = 0;
         self.question = Some((self.pulse.ask(), self.now));
         PERIOD
     }
@@ -96,7 +112,9 @@ impl Sampler {
     /// Takes one sample.
     fn look(&mut self) {
         let whole = self.lag_of_the_whole();
-        let workers = self.workers.observe(self.now, readings(&self.runtime));
+        let look = self.workers.observe(self.now, readings(&self.runtime));
+        let workers = look.held;
+        self.at_rest = look.at_rest;
         let gating = whole.max(half_held(&workers));
         let worst = workers.iter().copied().fold(whole, Duration::max);
         let verdict = self.rule.observe(self.now, gating);

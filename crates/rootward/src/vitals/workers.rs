@@ -25,6 +25,15 @@ impl Reading {
 #[derive(Debug, Default)]
 pub(super) struct Workers(Vec<Worker>);
 
+/// What one look at all workers saw.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// For how long each has been in one step; zero for one that waits or moves.
+    pub(super) held: Box<[Duration]>,
+    /// All of them wait for work. A runtime that cannot say so is not at rest.
+    pub(super) at_rest: bool,
+}
+
 #[derive(Debug)]
 struct Worker {
     last: Reading,
@@ -33,13 +42,14 @@ struct Worker {
 }
 
 impl Workers {
-    /// Takes the newest reading of all workers, in their order. For how long each has been in one step.
+    /// Takes the newest reading of all workers, in their order.
     pub(super) fn observe(
         &mut self,
         now: Duration,
         readings: impl Iterator<Item = Reading>,
-    ) -> Box<[Duration]> {
+    ) -> Look {
         let mut held = Vec::with_capacity(self.0.len());
+        let mut awake = false;
         for (index, reading) in readings.enumerate() {
             if index == self.0.len() {
                 self.0.push(Worker {
@@ -48,6 +58,7 @@ impl Workers {
                 });
             }
             let worker = &mut self.0[index];
+            awake |= reading.is_awake();
             if !reading.is_awake() || reading != worker.last {
                 *worker = Worker {
                     last: reading,
@@ -56,7 +67,10 @@ impl Workers {
             }
             held.push(now.saturating_sub(worker.moved));
         }
-        held.into()
+        Look {
+            at_rest: !awake && !held.is_empty(),
+            held: held.into(),
+        }
     }
 }
 
@@ -88,7 +102,8 @@ mod tests {
     #[test]
     fn a_worker_that_is_awake_and_moves_nothing_is_held() {
         let mut workers = Workers::default();
-        let mut at = |now, readings: [Reading; 3]| workers.observe(secs(now), readings.into_iter());
+        let mut at =
+            |now, readings: [Reading; 3]| workers.observe(secs(now), readings.into_iter()).held;
         // Asleep, busy with short tasks, and blocked.
         assert_eq!(
             *at(0, [reading(1, 0), reading(4, 1), reading(2, 0)]),
@@ -107,6 +122,18 @@ mod tests {
             *at(8, [reading(2, 0), reading(5, 6), reading(3, 6)]),
             [secs(2), secs(0), secs(0)]
         );
+    }
+
+    #[test]
+    fn a_runtime_is_at_rest_when_all_of_its_workers_wait() {
+        let rests = |readings: &[Reading]| {
+            Workers::default()
+                .observe(secs(0), readings.iter().copied())
+                .at_rest
+        };
+        assert!(rests(&[reading(1, 0), reading(7, 3)]));
+        assert!(!rests(&[reading(1, 0), reading(8, 3)]));
+        assert!(!rests(&[]), "nothing is known");
     }
 
     #[test]
