@@ -19,14 +19,14 @@ use crate::drain::Signals;
 use crate::drain::{Drain, MAX_DRAIN, Timing};
 use crate::duration;
 use crate::error::{Error, Kind, Problem};
-use crate::health::Health;
+use crate::health::{Health, Threads};
 use crate::identity::{Identity, instance_from_environment};
 use crate::latch::{Latch, Startup};
 use crate::probe::{Beside, Ports, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 use crate::spread;
-use crate::telemetry::{Change, Hook, MAX_HOOKS, Observer};
+use crate::telemetry::{Change, Hook, Journal, MAX_HOOKS, Observer};
 use crate::vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Limits, Pulse, Sampler,
     Vitals,
@@ -292,14 +292,15 @@ impl Builder {
     /// When something that was said makes no sense (all such problems at once, see [`Error::problems`]), outside a
     /// tokio runtime, or when the address cannot be listened on. Nothing runs then.
     pub fn start(self) -> Result<Health, Error> {
+        let journal = Journal::default();
         let Checked {
             identity,
             plans,
             facts,
             gate,
-        } = self.checked()?;
+        } = self.checked(&journal)?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
-        let drain = Drain::new(self.drain);
+        let drain = Drain::new(self.drain, journal.clone());
         let signals = self.signals(&drain)?;
         let vitals = Vitals::new(self.limits.jittered(&identity));
         let shared = Arc::new(Shared::new(
@@ -310,6 +311,7 @@ impl Builder {
             vitals,
             self.wall,
             gate,
+            journal,
         ));
         let (stop, stopped) = watch::channel(false);
         let pulse = Pulse::new();
@@ -319,13 +321,19 @@ impl Builder {
             #[cfg(feature = "grpc")]
             grpc: self.listen_grpc,
         };
-        let probe = ProbeThread::start(ports, &shared, sampler, signals, stopped.clone())?;
+        let probe = ProbeThread::start(ports, &shared, signals, stopped.clone())?;
         let observer = Observer::start(&shared, self.hooks, stopped.clone())?;
+        let sampler = sampler.start()?;
         let tasks = [
             runtime.spawn(pulse.answer(stopped.clone())),
             runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run()),
         ];
-        Ok(Health::new(shared, stop, tasks, observer, probe))
+        let threads = Threads {
+            observer,
+            probe,
+            sampler,
+        };
+        Ok(Health::new(shared, stop, tasks, threads))
     }
 
     /// What hears the signals, if it was asked for.
@@ -343,7 +351,7 @@ impl Builder {
         Ok(None)
     }
 
-    fn checked(&self) -> Result<Checked, Error> {
+    fn checked(&self, journal: &Journal) -> Result<Checked, Error> {
         let mut problems = Problems(Vec::new());
         let service = problems.name("service", &self.service);
         let instance = match &self.instance {
@@ -391,7 +399,7 @@ impl Builder {
                 self.check_facts(&mut problems, &subject, &check.parts, check.criticality())
             })
             .collect();
-        let gate = Gate::new(&self.access, Instant::now(), (self.wall)());
+        let gate = Gate::new(&self.access, journal.clone(), Instant::now(), (self.wall)());
         let gate = gate
             .map_err(|found| {
                 for (subject, text) in found {

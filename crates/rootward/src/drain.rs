@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) use signals::Signals;
 
 use crate::duration::{self, millis};
+use crate::telemetry::Journal;
 
 /// How long an instance serves on after it has become not ready, if nothing else is said.
 pub const DEFAULT_DRAIN_DELAY: Duration = Duration::from_secs(10);
@@ -128,34 +129,16 @@ pub struct Drain(Arc<State>);
 
 struct State {
     timing: Timing,
+    journal: Journal,
     /// Read by the probe thread, which never waits: no lock.
     began: OnceLock<Instant>,
     /// Wakes whoever waits for it.
     has_begun: watch::Sender<bool>,
 }
 
-impl Drain {
-    pub(crate) fn new(timing: Timing) -> Self {
-        Self(Arc::new(State {
-            timing,
-            began: OnceLock::new(),
-            has_begun: watch::Sender::new(false),
-        }))
-    }
-
-    /// Begins the drain: the instance is not ready from now on, whatever its runtime does. Begun again, nothing
-    /// changes. There is no way back; to leave the rotation for a while there is
-    /// [`Health::set_not_ready`](crate::Health::set_not_ready).
-    pub fn begin(&self) {
-        self.begin_because("the application said so");
-    }
-
-    pub(crate) fn begin_because(&self, why: &str) {
-        if self.0.began.set(Instant::now()).is_err() {
-            return;
-        }
-        self.0.has_begun.send_replace(true);
-        let Timing { delay, grace } = self.0.timing;
+impl Timing {
+    fn log(self, why: &str) {
+        let Self { delay, grace } = self;
         tracing::info!(
             target: "rootward",
             why,
@@ -165,6 +148,43 @@ impl Drain {
             duration::text(delay),
             duration::text(grace),
         );
+    }
+}
+
+impl Drain {
+    pub(crate) fn new(timing: Timing, journal: Journal) -> Self {
+        Self(Arc::new(State {
+            timing,
+            journal,
+            began: OnceLock::new(),
+            has_begun: watch::Sender::new(false),
+        }))
+    }
+
+    /// Begins the drain: the instance is not ready from now on, whatever its runtime does. Begun again, nothing
+    /// changes. There is no way back; to leave the rotation for a while there is
+    /// [`Health::set_not_ready`](crate::Health::set_not_ready).
+    pub fn begin(&self) {
+        if self.began_now() {
+            self.0.timing.log("the application said so");
+        }
+    }
+
+    /// As [`Drain::begin`], on the probe thread, which must wait for no log.
+    pub(crate) fn begin_because(&self, why: &'static str) {
+        if self.began_now() {
+            let timing = self.0.timing;
+            self.0.journal.say(move || timing.log(why));
+        }
+    }
+
+    /// Whether it began with this call.
+    fn began_now(&self) -> bool {
+        let now = self.0.began.set(Instant::now()).is_ok();
+        if now {
+            self.0.has_begun.send_replace(true);
+        }
+        now
     }
 
     /// Whether it has begun.

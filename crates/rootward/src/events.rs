@@ -3,7 +3,12 @@
 //!
 //! This is the only place where the text of a foreign error appears, without what looks like a secret.
 
+use std::time::Duration;
+
 use rootward_core::{CheckStatus, ErrorCategory, Name};
+
+use crate::duration::millis;
+use crate::vitals::{Alive, Lag};
 
 /// A check's status has changed, or the reason why it is not up.
 #[derive(Debug)]
@@ -49,6 +54,33 @@ impl<'a> Transition<'a> {
                 );
             }
         }
+    }
+}
+
+/// What the lag of the application's runtime means for readiness has changed.
+pub(crate) fn lag(verdict: Lag, lag: Option<Duration>) {
+    let lag_ms = lag.map(millis);
+    match verdict {
+        Lag::Within => {
+            tracing::info!(target: "rootward", lag_ms, "the application's runtime answers in time again");
+        }
+        Lag::Over => {
+            tracing::warn!(target: "rootward", lag_ms, "the application's runtime answers late: not ready");
+        }
+        Lag::FailedOpen { .. } => {
+            tracing::warn!(
+                target: "rootward", lag_ms,
+                "the application's runtime still answers late: lag counts no longer"
+            );
+        }
+    }
+}
+
+/// Whether only a restart helps has changed.
+pub(crate) fn liveness(alive: &Alive) {
+    match alive.reason() {
+        Some(reason) => tracing::error!(target: "rootward", reason, "only a restart helps"),
+        None => tracing::info!(target: "rootward", "alive again"),
     }
 }
 

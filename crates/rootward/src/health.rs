@@ -21,7 +21,7 @@ use crate::report::report;
 use crate::shared::Shared;
 use crate::telemetry::Observer;
 use crate::view::View;
-use crate::vitals::Heartbeat;
+use crate::vitals::{Heartbeat, SamplerThread};
 
 /// The running health of one instance.
 ///
@@ -50,9 +50,15 @@ pub struct Health {
     stop: watch::Sender<bool>,
     /// On the application's runtime.
     tasks: [JoinHandle<()>; 2],
-    observer: Observer,
-    probe: ProbeThread,
+    threads: Threads,
     ending: Ending,
+}
+
+/// The threads of an instance.
+pub(crate) struct Threads {
+    pub(crate) observer: Observer,
+    pub(crate) probe: ProbeThread,
+    pub(crate) sampler: SamplerThread,
 }
 
 impl Health {
@@ -65,16 +71,14 @@ impl Health {
         shared: Arc<Shared>,
         stop: watch::Sender<bool>,
         tasks: [JoinHandle<()>; 2],
-        observer: Observer,
-        probe: ProbeThread,
+        threads: Threads,
     ) -> Self {
         Self {
             ending: Ending(Arc::clone(&shared)),
             shared,
             stop,
             tasks,
-            observer,
-            probe,
+            threads,
         }
     }
 
@@ -85,7 +89,7 @@ impl Health {
 
     #[cfg(feature = "grpc")]
     pub(crate) const fn probe(&self) -> &ProbeThread {
-        &self.probe
+        &self.threads.probe
     }
 
     /// Something that must be over before the instance has started. It holds the start until it is dropped.
@@ -220,7 +224,7 @@ impl Health {
     /// Where the probe endpoints are served; none if nothing listens.
     #[must_use]
     pub fn listen_addr(&self) -> Option<SocketAddr> {
-        self.probe.address()
+        self.threads.probe.address()
     }
 
     /// Stops the checks and the listener, and returns when neither has a task or a thread left. Only a check that
@@ -234,8 +238,9 @@ impl Health {
             // It was cancelled with its runtime, or panicked and said so.
             let _ = task.await;
         }
-        self.probe.ended().await;
-        self.observer.ended().await;
+        self.threads.sampler.end().await;
+        self.threads.probe.ended().await;
+        self.threads.observer.ended().await;
     }
 
     fn now(&self) -> View<'_> {

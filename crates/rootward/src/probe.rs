@@ -1,5 +1,5 @@
 //! The probe thread: a thread of its own with a runtime of its own, so that it answers whatever the application's
-//! runtime does, and can tell what that is.
+//! runtime does.
 
 mod answer;
 mod answering;
@@ -20,8 +20,8 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::{oneshot, watch};
 
 use crate::error::Kind;
+use crate::runner::stopped;
 use crate::shared::Shared;
-use crate::vitals::Sampler;
 
 pub(crate) use answer::Answers;
 pub use answer::CHECK_FROM;
@@ -33,7 +33,7 @@ pub(crate) use route::Endpoint;
 /// Work that goes on beside the answering of probes, on the same thread: what must not wait for the application.
 pub(crate) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The thread that answers probes, watches the application's runtime and hears signals.
+/// The thread that answers probes and hears signals.
 pub(crate) struct ProbeThread {
     addresses: Ports<SocketAddr>,
     thread: JoinHandle<()>,
@@ -45,7 +45,6 @@ impl ProbeThread {
     pub(crate) fn start(
         ports: Ports<SocketAddr>,
         shared: &Arc<Shared>,
-        sampler: Sampler,
         beside: Option<Beside>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, Kind> {
@@ -75,11 +74,13 @@ impl ProbeThread {
                     // Whoever waits for it gives up only with its own thread.
                     let _ = ready.send(Ok(()));
                     runtime.block_on(async {
-                        let serving = sockets.serve(&answers, &shared, stop.clone());
-                        let until_stopped =
-                            async { tokio::join!(serving, sampler.run(stop.clone())) };
+                        let serving = async {
+                            sockets.serve(&answers, &shared, stop.clone()).await;
+                            // Where nothing listens, signals are heard all the same.
+                            stopped(&mut stop.clone()).await;
+                        };
                         tokio::select! {
-                            _ = until_stopped => {}
+                            () = serving => {}
                             () = never_over(beside) => {}
                         }
                     });

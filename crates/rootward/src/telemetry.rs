@@ -6,6 +6,7 @@
 mod change;
 mod durations;
 mod hooks;
+mod journal;
 mod observer;
 mod probes;
 
@@ -21,7 +22,8 @@ use crate::shared::{At, CheckFacts};
 pub use change::{Change, CheckChange, ReadinessChange, StatusChange};
 pub(crate) use durations::{Distribution, Durations};
 pub(crate) use hooks::{Hook, Hooks, MAX_HOOKS};
-pub(crate) use observer::Observer;
+pub(crate) use journal::Journal;
+pub(crate) use observer::{Glance, Observer};
 pub(crate) use probes::Probes;
 
 /// Everything that is counted in one service.
@@ -30,11 +32,12 @@ pub(crate) struct Telemetry {
     pub(crate) checks: Box<[Arc<CheckStats>]>,
     pub(crate) probes: Probes,
     pub(crate) hooks: Hooks,
+    pub(crate) journal: Journal,
 }
 
 impl Telemetry {
     /// All at zero.
-    pub(crate) fn new(facts: &[CheckFacts]) -> Self {
+    pub(crate) fn new(facts: &[CheckFacts], journal: Journal) -> Self {
         let longest = facts.iter().map(|facts| facts.timeout).max();
         let bounds = durations::bounds(longest.unwrap_or_default());
         let stats = facts.iter().map(|_| Arc::new(CheckStats::new(bounds)));
@@ -42,6 +45,7 @@ impl Telemetry {
             checks: stats.collect(),
             probes: Probes::default(),
             hooks: Hooks::default(),
+            journal,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether this process can still do its work: the heartbeat of the application's runtime, seen from a thread that
 //! does not depend on it.
 //!
-//! The probe thread asks a task on the application's runtime for a sign of life every 100 ms and measures how long it
+//! A thread of its own asks a task on the application's runtime for a sign of life every 100 ms and measures how long it
 //! takes. That is the loop lag. It also looks at the runtime's own counters, which tell a blocked worker from a busy
 //! one. Liveness and the lag rule of readiness are made from this and from nothing else: no check, no dependency and
 //! no address can be put in.
@@ -24,7 +24,7 @@ pub(crate) use heartbeat::Heartbeats;
 pub use heartbeat::{Heartbeat, MAX_HEARTBEATS};
 pub(crate) use lag::Lag;
 pub(crate) use pulse::Pulse;
-pub(crate) use sampler::Sampler;
+pub(crate) use sampler::{Sampler, SamplerThread};
 
 /// How long the application's runtime may take to answer before the instance stops being ready, where nothing else is
 /// said.

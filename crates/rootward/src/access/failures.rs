@@ -18,6 +18,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::telemetry::Journal;
+
 use super::source::Source;
 use super::token::TokenId;
 use super::tokens::MAX_TOKENS;
@@ -116,9 +118,17 @@ pub(super) struct Failures {
     crowd: Option<Strikes>,
     tokens: Vec<(TokenId, Strikes)>,
     swept: Option<Instant>,
+    journal: Journal,
 }
 
 impl Failures {
+    pub(super) fn new(journal: Journal) -> Self {
+        Self {
+            journal,
+            ..Self::default()
+        }
+    }
+
     /// How long this source must wait before what it shows is looked at; none if it is looked at now.
     pub(super) fn wait(
         &mut self,
@@ -158,7 +168,7 @@ impl Failures {
         strikes.fail(now);
         let wait = strikes.wait(now);
         if (wait.is_some() || is_crowd) && strikes.is_loud(now) {
-            log(if is_crowd { None } else { Some(source) }, token);
+            self.log(if is_crowd { None } else { Some(source) }, token);
         }
         if is_crowd {
             // There is nobody to remember it for, so each is asked to wait as long as anybody.
@@ -185,6 +195,14 @@ impl Failures {
         wait
     }
 
+    fn log(&self, source: Option<Source>, token: Option<TokenId>) {
+        let source = source.map_or_else(|| "many".to_owned(), |source| source.to_string());
+        let token = token.map(|token| token.to_string());
+        self.journal.say(move || {
+            tracing::warn!(target: "rootward", source, token, "wrong tokens are shown: it must wait");
+        });
+    }
+
     fn make_room(&mut self, now: Instant) {
         let swept_lately = self.swept.is_some_and(|swept| now < swept + SWEEP);
         if self.sources.len() >= MAX_FAILING && !swept_lately {
@@ -192,12 +210,6 @@ impl Failures {
             self.swept = Some(now);
         }
     }
-}
-
-fn log(source: Option<Source>, token: Option<TokenId>) {
-    let source = source.map_or_else(|| "many".to_owned(), |source| source.to_string());
-    let token = token.map(|token| token.to_string());
-    tracing::warn!(target: "rootward", source, token, "wrong tokens are shown: it must wait");
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, FORWARDED, HeaderName};
 use tokio::time::Instant;
 
+use crate::telemetry::Journal;
+
 use super::Access;
 use super::failures::Failures;
 use super::level::Level;
@@ -108,6 +110,7 @@ impl Gate {
     /// Or everything that is wrong with what was said, each with its subject.
     pub(crate) fn new(
         access: &Access,
+        journal: Journal,
         born: Instant,
         wall: SystemTime,
     ) -> Result<Self, Vec<(&'static str, String)>> {
@@ -141,9 +144,9 @@ impl Gate {
                 public: Rates::new(PUBLIC, MAX_SOURCES),
                 detailed: Rates::new(DETAILED, MAX_PRINCIPALS),
                 in_all: None,
-                failures: Failures::default(),
+                failures: Failures::new(journal.clone()),
             }),
-            misuse: Misuse::new(born),
+            misuse: Misuse::new(born, journal),
         })
     }
 
@@ -308,7 +311,7 @@ mod tests {
 
     fn gate(access: Access) -> Gate {
         let access = access.tokens(Tokens::digests([token(1).digest().to_string()]));
-        Gate::new(&access, Instant::now(), WALL).expect("no problems")
+        Gate::new(&access, Journal::default(), Instant::now(), WALL).expect("no problems")
     }
 
     fn peer(address: &str) -> Caller {
@@ -467,7 +470,12 @@ mod tests {
 
     #[test]
     fn tokens_are_not_replaced_where_there_were_none() {
-        let gate = Gate::new(&Access::loopback(), Instant::now(), WALL);
+        let gate = Gate::new(
+            &Access::loopback(),
+            Journal::default(),
+            Instant::now(),
+            WALL,
+        );
         let gate = gate.expect("no problems");
         assert_eq!(gate.set_tokens(Vec::new()), Err(TokensError::NotUsed));
         let three = (1..=3).map(|seed| token(seed).digest()).collect();

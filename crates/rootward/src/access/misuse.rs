@@ -11,6 +11,7 @@ use http::header::USER_AGENT;
 use tokio::time::Instant;
 
 use crate::probe::Endpoint;
+use crate::telemetry::Journal;
 
 /// How long after it was last seen a misuse is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(60 * 60);
@@ -108,14 +109,16 @@ impl Prober {
 #[derive(Debug)]
 pub(crate) struct Misuse {
     born: Instant,
+    journal: Journal,
     /// Milliseconds since then, plus one; 0 is never.
     seen: [[AtomicU64; Endpoint::ALL.len()]; Prober::ALL.len()],
 }
 
 impl Misuse {
-    pub(super) fn new(born: Instant) -> Self {
+    pub(super) fn new(born: Instant, journal: Journal) -> Self {
         Self {
             born,
+            journal,
             seen: Default::default(),
         }
     }
@@ -129,10 +132,12 @@ impl Misuse {
         let before = self.seen[prober as usize][endpoint as usize].swap(millis, Ordering::Relaxed);
         if before == 0 {
             let (path, prober) = (endpoint.path(), prober.name());
-            tracing::warn!(
-                target: "rootward", path, prober,
-                "probe misuse: the detailed report is for diagnosis, an orchestrator or a load balancer must not act on it"
-            );
+            self.journal.say(move || {
+                tracing::warn!(
+                    target: "rootward", path, prober,
+                    "probe misuse: the detailed report is for diagnosis, an orchestrator or a load balancer must not act on it"
+                );
+            });
         }
         !is_shown(before, millis)
     }

@@ -52,9 +52,10 @@ impl Progress {
     }
 }
 
-/// When work was last seen to be completed, or not to be needed.
+/// What the last look saw.
 struct Last {
     completed: u64,
+    /// Since when there has been a backlog and nothing was completed; none without a backlog.
     at: Option<Instant>,
 }
 
@@ -94,7 +95,7 @@ fn judge(
     };
     *last = Last {
         completed,
-        at: Some(at),
+        at: (backlog > 0).then_some(at),
     };
     let since = now.saturating_duration_since(at);
     if since <= within {

@@ -97,7 +97,9 @@ impl Signals {
     /// Begins the drain with the first signal. Never returns: while it is polled or held, it is this that listens.
     pub(crate) async fn drive(self, drain: Drain) {
         if let Err(error) = self.heard().await {
-            tracing::error!(target: "rootward", %error, "cannot hear SIGTERM and SIGINT: draining now");
+            drain.0.journal.say(move || {
+                tracing::error!(target: "rootward", %error, "cannot hear SIGTERM and SIGINT: draining now");
+            });
         }
         drain.begin_because("SIGTERM or SIGINT");
         std::future::pending::<()>().await;

@@ -1,26 +1,26 @@
-//! Sees when the instance becomes ready, stops being it, or has another status. These follow from the time as well
-//! as from results, so somebody has to look: a thread of its own, ten times a second, because the application's
-//! runtime may be blocked and the probe thread must wait for no log.
+//! Tells when the instance becomes ready, stops being it, is wedged, or has another status: the log and the hooks.
+//!
+//! These follow from the time as well as from results, so somebody has to look. The probe thread does, ten times a second,
+//! with everything else that it looks at ([`Glance`]); it must wait for no log, so it only wakes up this thread, which
+//! sleeps otherwise.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rootward_core::InstanceStatus;
 use tokio::sync::{oneshot, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::Instant;
 
 use crate::error::Kind;
 use crate::events;
 use crate::runner::stopped;
 use crate::shared::Shared;
 use crate::view::View;
+use crate::vitals::{Alive, Lag};
 
 use super::change::{Change, ReadinessChange, StatusChange};
 use super::hooks::Hook;
-
-/// How often it looks.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The thread that looks. It ends with the rest of the instance, and the threads of the hooks end with it.
 pub(crate) struct Observer {
@@ -39,7 +39,6 @@ impl Observer {
             source,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
             .build()
             .map_err(failed)?;
         let hook_threads = shared.telemetry.hooks.start(hooks).map_err(failed)?;
@@ -48,16 +47,17 @@ impl Observer {
         let observe = move || {
             let mut seen = Seen::default();
             runtime.block_on(async {
-                // Not at once: whoever has just called start() takes latches first.
-                let mut look = interval_at(Instant::now() + LOOK, LOOK);
-                look.set_missed_tick_behavior(MissedTickBehavior::Delay);
                 loop {
                     tokio::select! {
                         () = stopped(&mut stop) => break,
-                        _ = look.tick() => seen.look(&shared),
+                        () = shared.telemetry.journal.rung() => {
+                            shared.telemetry.journal.write();
+                            seen.look(&shared);
+                        }
                     }
                 }
             });
+            shared.telemetry.journal.write();
             shared.telemetry.hooks.close();
             drop(shared);
             hook_threads.wait();
@@ -81,10 +81,28 @@ impl Observer {
     }
 }
 
-/// What was seen last.
+/// What the probe thread saw last. It looks, and the observer tells.
+#[derive(Default)]
+pub(crate) struct Glance(Option<(bool, InstanceStatus)>);
+
+impl Glance {
+    /// Wakes up the observer if something may have changed.
+    pub(crate) fn look(&mut self, shared: &Shared, vitals_changed: bool) {
+        let view = View::peek(shared, Instant::now());
+        let seen = Some((view.reasons_not_ready().is_empty(), view.status()));
+        if seen != self.0 || vitals_changed {
+            self.0 = seen;
+            shared.telemetry.journal.ring();
+        }
+    }
+}
+
+/// What was told last.
 struct Seen {
     ready: bool,
     status: InstanceStatus,
+    verdict: Lag,
+    alive: Alive,
 }
 
 impl Default for Seen {
@@ -92,12 +110,23 @@ impl Default for Seen {
         Self {
             ready: false,
             status: InstanceStatus::Starting,
+            verdict: Lag::Within,
+            alive: Alive::default(),
         }
     }
 }
 
 impl Seen {
     fn look(&mut self, shared: &Shared) {
+        let vitals = shared.vitals.seen();
+        if vitals.verdict != self.verdict {
+            self.verdict = vitals.verdict;
+            events::lag(vitals.verdict, vitals.lag);
+        }
+        if vitals.alive != self.alive {
+            self.alive = vitals.alive.clone();
+            events::liveness(&vitals.alive);
+        }
         let view = View::peek(shared, Instant::now());
         let status = view.status();
         if status != self.status {

@@ -1,4 +1,4 @@
-//! The question and the answer: the probe thread asks, a task on the application's runtime answers as soon as the
+//! The question and the answer: the sampler asks, a task on the application's runtime answers as soon as the
 //! runtime gives it a thread.
 //!
 //! The task has no timer: it is woken from outside. So it measures the scheduler and not the clock, and it does nothing

@@ -1,4 +1,6 @@
-//! Takes a sample every 100 ms, on the probe thread.
+//! Takes a sample every 100 ms, on a thread of its own: neither a blocked runtime nor a flood of probes delays it. It is a
+//! plain thread that sleeps in the kernel, because it wakes up ten times a second for as long as the service lives: a timer
+//! of an asynchronous runtime would wake it twice as often.
 //!
 //! A runtime whose workers all wait for work is not woken up for it: it has nothing to be late with. It is asked once a
 //! second all the same, in case its own counters are wrong.
@@ -7,17 +9,19 @@
 //! whole process was stopped (a suspended machine, a debugger, `SIGSTOP`), nobody could answer, and that says nothing
 //! about the application; when this thread itself was starved, what it measured is its own lateness.
 
-use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 
-use crate::duration::millis;
-use crate::runner::stopped;
+use crate::error::Kind;
 use crate::shared::Shared;
+use crate::telemetry::Glance;
 
-use super::lag::{Lag, LagRule};
+use super::lag::LagRule;
 use super::pulse::{Pulse, Question};
 use super::workers::{Reading, Workers, half_held};
 use super::{Alive, Seen, Vital};
@@ -38,6 +42,28 @@ const SLACK: Duration = Duration::from_millis(50);
 /// From which length on a stop of the whole process is worth an event.
 const STOPPED: Duration = Duration::from_secs(2);
 
+/// The thread that takes the samples. It ends when this is dropped.
+pub(crate) struct SamplerThread {
+    stop: mpsc::Sender<Never>,
+    thread: JoinHandle<()>,
+    ended: oneshot::Receiver<()>,
+}
+
+/// Nothing is ever sent: the end of the channel is the message.
+enum Never {}
+
+impl SamplerThread {
+    /// Ends the thread, and waits for that.
+    pub(crate) async fn end(self) {
+        drop(self.stop);
+        // A sender that is gone says the same as one that has sent.
+        let _ = self.ended.await;
+        if self.thread.join().is_err() {
+            tracing::error!(target: "rootward", "the sampler of the runtime panicked");
+        }
+    }
+}
+
 /// The sampler of one instance.
 pub(crate) struct Sampler {
     shared: Arc<Shared>,
@@ -49,6 +75,7 @@ pub(crate) struct Sampler {
     now: Duration,
     /// The question under way and when it was asked, in the sampler's own time.
     question: Option<(Question, Duration)>,
+    glance: Glance,
     at_rest: bool,
     /// Looks since a runtime at rest was last asked.
     left_alone: u8,
@@ -63,6 +90,7 @@ impl Sampler {
             workers: Workers::default(),
             now: Duration::ZERO,
             question: None,
+            glance: Glance::default(),
             at_rest: false,
             left_alone: 0,
             shared,
@@ -71,14 +99,35 @@ impl Sampler {
         }
     }
 
-    /// Until stop is heard.
-    pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+    /// Starts the thread that takes samples until it is told to end.
+    pub(crate) fn start(self) -> Result<SamplerThread, Kind> {
+        let (stop, stopped) = mpsc::channel();
+        let (ending, ended) = oneshot::channel();
+        let thread = thread::Builder::new()
+            .name("rootward-vitals".to_owned())
+            .spawn(move || {
+                self.run(&stopped);
+                // Whoever waits for it gives up only with its own thread.
+                let _ = ending.send(());
+            })
+            .map_err(|source| Kind::Thread {
+                what: "the sampler of the runtime",
+                source,
+            })?;
+        Ok(SamplerThread {
+            stop,
+            thread,
+            ended,
+        })
+    }
+
+    fn run(mut self, stopped: &mpsc::Receiver<Never>) {
         loop {
             let wait = self.prepare();
             let began = Instant::now();
-            tokio::select! {
-                () = stopped(&mut stop) => return,
-                () = tokio::time::sleep(wait) => {}
+            match stopped.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
             }
             self.advance(began.elapsed(), wait);
             self.look();
@@ -105,7 +154,9 @@ impl Sampler {
         let lost = elapsed.saturating_sub(counted);
         if lost > STOPPED {
             let seconds = lost.as_secs();
-            tracing::info!(target: "rootward", seconds, "this process was stopped, and goes on");
+            self.shared.telemetry.journal.say(move || {
+                tracing::info!(target: "rootward", seconds, "this process was stopped, and goes on");
+            });
         }
     }
 
@@ -154,38 +205,14 @@ impl Sampler {
         }
     }
 
-    fn publish(&self, seen: Seen) {
+    fn publish(&mut self, seen: Seen) {
         let before = self.shared.vitals.seen();
         let changed = before.verdict != seen.verdict || before.alive != seen.alive;
-        log(&before, &seen);
         self.shared.vitals.publish(seen);
         if changed {
             self.shared.touch();
         }
-    }
-}
-
-/// One event for each transition, none for a sample.
-fn log(before: &Seen, after: &Seen) {
-    let lag_ms = after.lag.map(millis);
-    if before.verdict != after.verdict {
-        match after.verdict {
-            Lag::Within => {
-                tracing::info!(target: "rootward", lag_ms, "the application's runtime answers in time again");
-            }
-            Lag::Over => {
-                tracing::warn!(target: "rootward", lag_ms, "the application's runtime answers late: not ready");
-            }
-            Lag::FailedOpen { .. } => {
-                tracing::warn!(target: "rootward", lag_ms, "the application's runtime still answers late: ready in spite of it");
-            }
-        }
-    }
-    if before.alive != after.alive {
-        match after.alive.reason() {
-            Some(reason) => tracing::error!(target: "rootward", reason, "only a restart helps"),
-            None => tracing::info!(target: "rootward", "alive again"),
-        }
+        self.glance.look(&self.shared, changed);
     }
 }
 
