@@ -300,7 +300,7 @@ impl Builder {
             gate,
         } = self.checked(&journal)?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
-        let drain = Drain::new(self.drain, journal.clone());
+        let drain = Drain::new(self.drain, journal);
         let signals = self.signals(&drain)?;
         let vitals = Vitals::new(self.limits.jittered(&identity));
         let shared = Arc::new(Shared::new(
@@ -311,7 +311,6 @@ impl Builder {
             vitals,
             self.wall,
             gate,
-            journal,
         ));
         let (stop, stopped) = watch::channel(false);
         let pulse = Pulse::new();

@@ -178,6 +178,11 @@ impl Drain {
         }
     }
 
+    /// Where what the probe thread has to say is left.
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.0.journal
+    }
+
     /// Whether it began with this call.
     fn began_now(&self) -> bool {
         let now = self.0.began.set(Instant::now()).is_ok();

@@ -21,7 +21,7 @@ use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
 use crate::probe::Endpoint;
-use crate::telemetry::{Journal, Telemetry};
+use crate::telemetry::Telemetry;
 use crate::vitals::Vitals;
 
 /// What a check is; never changes.
@@ -131,12 +131,11 @@ impl Shared {
         vitals: Vitals,
         wall: Wall,
         gate: Gate,
-        journal: Journal,
     ) -> Self {
         let unknown = Arc::new(CheckState::UNKNOWN);
         let states = vec![unknown; facts.len()];
         Self {
-            telemetry: Telemetry::new(&facts, journal),
+            telemetry: Telemetry::new(&facts, drain.journal().clone()),
             identity,
             facts,
             startup,

@@ -14,8 +14,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Long enough that nothing but the first run and what is asked for happens in a test.
-const INTERVAL: Duration = Duration::from_secs(600);
-const TIMEOUT: Duration = Duration::from_secs(5);
+const RARELY: Duration = Duration::from_secs(600);
+const OFTEN: Duration = Duration::from_millis(600);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A service that counts how often it did any work for its health.
 struct Node {
@@ -25,7 +26,13 @@ struct Node {
 
 impl Node {
     /// Listens at `address` and checks `path` of all callees.
-    fn start(name: &str, address: SocketAddr, callees: &[SocketAddr], path: &str) -> Self {
+    fn start(
+        name: &str,
+        address: SocketAddr,
+        callees: &[SocketAddr],
+        path: &str,
+        interval: Duration,
+    ) -> Self {
         let work = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&work);
         let own = Check::new("own", move || {
@@ -34,7 +41,7 @@ impl Node {
         });
         let builder = Health::builder(name)
             .instance(format!("{name}-0"))
-            .interval(INTERVAL)
+            .interval(interval)
             .timeout(TIMEOUT)
             .listen(address)
             .check(own.hard().local());
@@ -79,6 +86,16 @@ impl Node {
         says
     }
 
+    /// How often it has checked its callee.
+    fn runs(&self) -> u64 {
+        let report = self.health.report();
+        let mut callees = report
+            .components
+            .iter()
+            .filter(|component| component.name != "own");
+        callees.next().and_then(|callee| callee.seq).unwrap_or(0)
+    }
+
     /// How many requests for a path arrived, with whatever answer, from its own metrics.
     async fn arrived(&self, endpoint: &str) -> u64 {
         let text = get(self.address(), "/metrics").await;
@@ -111,40 +128,40 @@ fn free() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
 }
 
-/// One root, three below it, three below each of those: thirteen services, leaves first.
-fn tree(path: &str) -> Vec<Node> {
-    let mut nodes = Vec::new();
-    let mut middles = Vec::new();
-    for middle in 0..3 {
-        let leaves: Vec<_> = (0..3)
-            .map(|leaf| Node::start(&format!("leaf-{middle}{leaf}"), free(), &[], path))
-            .collect();
-        let addresses: Vec<_> = leaves.iter().map(Node::address).collect();
-        nodes.extend(leaves);
-        middles.push(Node::start(
-            &format!("middle-{middle}"),
-            free(),
-            &addresses,
-            path,
-        ));
-    }
-    let addresses: Vec<_> = middles.iter().map(Node::address).collect();
-    nodes.extend(middles);
-    nodes.push(Node::start("root", free(), &addresses, path));
-    nodes
+/// One root, three below it, three below each of those: thirteen services, leaves first. Each level has started before
+/// the next one asks it.
+async fn tree(path: &str) -> Vec<Node> {
+    let start = |name: &str, callees: &[Node]| {
+        let addresses: Vec<_> = callees.iter().map(Node::address).collect();
+        Node::start(name, free(), &addresses, path, RARELY)
+    };
+    let mut leaves: Vec<_> = (0..9)
+        .map(|leaf| start(&format!("leaf-{leaf}"), &[]))
+        .collect();
+    settled(&leaves).await;
+    let mut middles: Vec<_> = (0..3)
+        .map(|at| start(&format!("middle-{at}"), &leaves[at * 3..at * 3 + 3]))
+        .collect();
+    settled(&middles).await;
+    let root = start("root", &middles);
+    leaves.append(&mut middles);
+    leaves.push(root);
+    settled(&leaves).await;
+    leaves
 }
 
-/// Until every check of every service has its first result.
+/// Until every check of every service has a result, and the service knows that.
 async fn settled(nodes: &[Node]) {
-    let first = |node: &Node| {
+    let has_results = |node: &Node| {
         let report = node.health.report();
-        report
-            .components
-            .iter()
-            .all(|component| component.seq >= Some(1))
+        node.health.is_started()
+            && report
+                .components
+                .iter()
+                .all(|component| component.seq >= Some(1))
     };
     let began = std::time::Instant::now();
-    while !nodes.iter().all(first) {
+    while !nodes.iter().all(has_results) {
         assert!(
             began.elapsed() < Duration::from_secs(20),
             "no first results"
@@ -161,12 +178,11 @@ async fn stop(nodes: Vec<Node>) {
 
 #[tokio::test]
 async fn a_deep_run_at_the_root_asks_three_services_and_runs_no_check_of_theirs() {
-    let nodes = tree("/readyz");
-    settled(&nodes).await;
+    let nodes = tree("/readyz").await;
     let root = &nodes[12];
     let mut before = Vec::new();
     for node in &nodes {
-        before.push((node.work(), node.arrived("readyz").await));
+        before.push((node.work(), node.arrived("/readyz").await));
     }
     assert_eq!(root.health.check_now().await, Ok(true));
     assert_eq!(root.says(), ["up -"]);
@@ -178,7 +194,7 @@ async fn a_deep_run_at_the_root_asks_three_services_and_runs_no_check_of_theirs(
             "node {at} ran its checks"
         );
         assert_eq!(
-            node.arrived("readyz").await,
+            node.arrived("/readyz").await,
             arrived + u64::from(is_middle),
             "node {at} was asked"
         );
@@ -190,8 +206,7 @@ async fn a_deep_run_at_the_root_asks_three_services_and_runs_no_check_of_theirs(
 #[tokio::test]
 async fn a_fan_out_through_deep_checks_ends_at_its_first_step() {
     for path in ["/health/deep", "/health"] {
-        let nodes = tree(path);
-        settled(&nodes).await;
+        let nodes = tree(path).await;
         let work: Vec<_> = nodes.iter().map(Node::work).collect();
         assert_eq!(work, [1; 13], "each its own first run");
         let root = &nodes[12];
@@ -209,33 +224,40 @@ fn two_addresses() -> [SocketAddr; 2] {
     held.map(|listener| listener.local_addr().expect("an address"))
 }
 
+/// Two services that check each other, each at this path.
+fn ring(path: &str, interval: Duration) -> Vec<Node> {
+    let [a, b] = two_addresses();
+    vec![
+        Node::start("a", a, &[b], path, interval),
+        Node::start("b", b, &[a], path, interval),
+    ]
+}
+
 #[tokio::test]
 async fn kf_075_a_ring_makes_one_call_for_each_run_and_settles_healthy() {
-    let [a, b] = two_addresses();
-    let ring = vec![
-        Node::start("a", a, &[b], "/readyz"),
-        Node::start("b", b, &[a], "/readyz"),
-    ];
-    settled(&ring).await;
-    for node in &ring {
-        assert_eq!(node.health.check_now().await, Ok(true));
-        assert_eq!(node.says(), ["up -"]);
+    let ring = ring("/readyz", OFTEN);
+    let began = std::time::Instant::now();
+    while ring.iter().any(|node| node.says() != ["up -"]) {
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it does not settle"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // The first run of each and the deep run of each; a first run before the other listened is asked again.
-    for node in &ring {
-        let arrived = node.arrived("readyz").await;
-        assert!((2..=4).contains(&arrived), "{arrived}");
+    tokio::time::sleep(OFTEN * 4).await;
+    for (node, caller) in [(&ring[0], &ring[1]), (&ring[1], &ring[0])] {
+        let before = caller.runs();
+        let arrived = node.arrived("/readyz").await;
+        // One may be under way; one may have come before this one listened.
+        let runs = before.saturating_sub(1)..=caller.runs() + 1;
+        assert!(runs.contains(&arrived), "{arrived} calls for {runs:?} runs");
     }
     stop(ring).await;
 }
 
 #[tokio::test]
 async fn kf_075_a_ring_of_deep_checks_goes_round_not_even_once() {
-    let [a, b] = two_addresses();
-    let ring = vec![
-        Node::start("a", a, &[b], "/health/deep"),
-        Node::start("b", b, &[a], "/health/deep"),
-    ];
+    let ring = ring("/health/deep", RARELY);
     settled(&ring).await;
     assert_eq!(ring[0].health.check_now().await, Ok(true));
     assert_eq!(ring[0].says(), ["down HTTP status 508"]);

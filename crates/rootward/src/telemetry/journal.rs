@@ -106,7 +106,7 @@ mod tests {
         journal.say(move || {
             again.say(move || {
                 let _ = count.fetch_add(1, Ordering::Relaxed);
-            })
+            });
         });
         journal.write();
         assert_eq!(written.load(Ordering::Relaxed), 1);

@@ -10,19 +10,21 @@ use crate::support::{Log, any_port, cart, get, statuses};
 /// KF-030: one kind of failure took a host out at once although three failures were configured.
 #[tokio::test(start_paused = true)]
 async fn kf_030_every_kind_of_failure_needs_as_many_results_as_any_other() {
-    let kinds: [(&str, fn() -> Check<Unlabelled>); 4] = [
-        ("fails", || {
-            after_good(|| async { Err(Failure::new(ErrorCategory::HttpStatus)) })
-        }),
-        ("refuses", || {
-            after_good(|| async { Err(Failure::new(ErrorCategory::ConnectionRefused)) })
-        }),
-        ("hangs", || after_good(std::future::pending)),
-        ("panics", || after_good(|| async { panic!("on purpose") })),
+    let kinds = [
+        (
+            "fails",
+            after_good(|| async { Err(Failure::new(ErrorCategory::HttpStatus)) }),
+        ),
+        (
+            "refuses",
+            after_good(|| async { Err(Failure::new(ErrorCategory::ConnectionRefused)) }),
+        ),
+        ("hangs", after_good(std::future::pending)),
+        ("panics", after_good(|| async { panic!("on purpose") })),
     ];
     for (kind, check) in kinds {
         let health = cart()
-            .check(check().hard().local())
+            .check(check.hard().local())
             .start()
             .expect("it starts");
         // The first good result, then bad ones, one each interval or sooner; the third of them counts.
