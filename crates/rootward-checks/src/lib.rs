@@ -1,10 +1,10 @@
 //! Ready-made checks, one feature each; with none of them it adds nothing to the base.
 //!
-//! | feature | function | asks |
-//! | --- | --- | --- |
-//! | `postgresql` | [`postgresql()`] | a trivial query on the application's own pool |
-//! | `redis` | [`redis()`] | a ping on the application's own connection |
-//! | `service` | [`service()`] | the readiness endpoint of another service |
+//! | feature | function | asks | pulls in |
+//! | --- | --- | --- | --- |
+//! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
+//! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
+//! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
 //!
 #![cfg_attr(
     all(feature = "postgresql", feature = "redis", feature = "service"),

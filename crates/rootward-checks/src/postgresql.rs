@@ -37,6 +37,18 @@ const QUERY: &str = "SELECT 1";
 /// connection instead. A connection beside the pool is made only while the pool is used up, and closed again.
 ///
 /// The report shows no target unless it is given one: [`postgresql_target`] makes it from a configuration.
+///
+/// ```
+/// use rootward_checks::{postgresql, postgresql_target};
+/// use deadpool_postgres::{Manager, Pool};
+/// use tokio_postgres::{Config, NoTls};
+///
+/// let config: Config = "postgresql://cart:secret@orders-db/orders".parse()?;
+/// let target = postgresql_target(&config).expect("one host, by name");
+/// let pool = Pool::builder(Manager::new(config, NoTls)).max_size(20).build()?;
+/// let check = postgresql("orders-db", pool.clone()).target(target).hard();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn postgresql(name: impl Into<String>, pool: Pool) -> Check<Unlabelled> {
     let check = Check::with_context(name, move |context| {
         let pool = pool.clone();

@@ -22,6 +22,17 @@ use crate::io_error;
 /// - A manager and its [`Client`], as a pair: the same, but when the manager gives no answer within half of the time
 ///   limit, the server is asked once on a connection of its own, to learn why.
 /// - A [`Client`] alone: the check keeps one connection of its own, and replaces it when it fails.
+///
+/// ```no_run
+/// use rootward_checks::redis;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ::redis::Client::open("redis://cache:6379/0")?;
+/// let manager = client.get_connection_manager().await?; // what the application uses
+/// let check = redis("cache", (manager.clone(), client)).soft();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct RedisConnection(Path);
 
@@ -62,6 +73,12 @@ impl From<Client> for RedisConnection {
 ///
 /// With a [`Client`] the report shows its host, port and database as the target, never its user or password; with a
 /// manager alone it shows none unless it is given one.
+///
+/// ```
+/// let client = ::redis::Client::open("redis://:secret@cache:6379/0")?;
+/// let check = rootward_checks::redis("cache", client).soft(); // shown as redis://cache:6379/0
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn redis(name: impl Into<String>, connection: impl Into<RedisConnection>) -> Check<Unlabelled> {
     let path = connection.into().0;
     let target = match &path {

@@ -28,6 +28,18 @@ use tokio::sync::Mutex;
 /// other would hold each other down. It sends `Rootward-Check-From` with its own service's name.
 ///
 /// One connection is kept and used again. Plain HTTP only; TLS is not built yet.
+///
+/// A URL that cannot be asked is no reason not to start: the check is down then, and says `configuration` and what is
+/// wrong ([`Check::problem`]).
+///
+/// ```
+/// use rootward::Health;
+/// use rootward_checks::service;
+///
+/// Health::builder("cart")
+///     .check(service("rates", "http://rates:8790/readyz").soft())
+///     .check(service("stock", "http://stock:8790/readyz").hard());
+/// ```
 pub fn service(name: impl Into<String>, url: &str) -> Check<Unlabelled> {
     let target = Target::parse(url);
     let connection = target.clone().ok().map(Connection::new);

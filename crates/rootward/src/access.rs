@@ -66,6 +66,15 @@ impl Access {
     ///
     /// Without [`Access::tokens`] or client certificates the detailed routes then answer nobody; the start says that
     /// this is a problem.
+    ///
+    /// ```
+    /// use rootward::{Access, Tokens};
+    ///
+    /// // A build machine that many people can log in to.
+    /// let access = Access::loopback()
+    ///     .without_loopback()
+    ///     .tokens(Tokens::file("/run/secrets/health-tokens"));
+    /// ```
     pub fn without_loopback(mut self) -> Self {
         self.loopback = false;
         self
@@ -81,12 +90,21 @@ impl Access {
     }
 
     /// `/metrics` is for everybody, limited like `/status`. It names dependencies: only where the network is trusted.
+    ///
+    /// ```
+    /// // Prometheus scrapes from inside the cluster's own network and has no token.
+    /// let access = rootward::Access::loopback().open_metrics();
+    /// ```
     pub fn open_metrics(mut self) -> Self {
         self.open_metrics = true;
         self
     }
 
     /// Requests are not counted: for benchmarks, which ask more often than anybody should. Failed tokens still are.
+    ///
+    /// ```
+    /// let access = rootward::Access::loopback().unlimited_rates();
+    /// ```
     pub fn unlimited_rates(mut self) -> Self {
         self.unlimited_rates = true;
         self

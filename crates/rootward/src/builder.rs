@@ -34,15 +34,67 @@ use crate::vitals::{
 
 /// The most checks one service may have. Half of what a reader takes, so that with the longest names and texts the
 /// report still is not too large for it.
+///
+/// ```
+/// // Checks made from configuration: one for each partner.
+/// let partners = ["rates", "shipping"];
+/// assert!(partners.len() <= rootward::MAX_CHECKS);
+/// ```
 pub const MAX_CHECKS: usize = MAX_COMPONENTS / 2;
 
-/// The longest interval of a check.
+/// The longest interval of a check, and the longest of the times that [`Builder::lag_budget`], [`Builder::wedge_limit`]
+/// and [`Builder::fail_open_after`] take: 24 hours. The shortest is 1 ms.
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::{Check, MAX_INTERVAL};
+///
+/// let configured = Duration::from_secs(7 * 24 * 60 * 60);
+/// let licence = Check::new("licence", || async { Ok(()) }).interval(configured.min(MAX_INTERVAL));
+/// ```
 pub const MAX_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The longest time limit of a check.
+/// The longest time limit of a check: 60 s. The shortest is 1 ms.
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::{Check, MAX_TIMEOUT};
+///
+/// let configured = Duration::from_secs(90);
+/// let archive = Check::new("archive", || async { Ok(()) })
+///     .interval(Duration::from_secs(300))
+///     .timeout(configured.min(MAX_TIMEOUT));
+/// ```
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a service says about its health before it starts. Begins with [`Health::builder`].
+///
+/// Nothing is judged before [`Builder::start`], which reports everything that is wrong at once. A name, here and of a
+/// check, has 1 to 128 bytes of letters, digits and `- _ . / : @ +`, and begins with a letter or a digit ([`Name`]).
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use rootward::{Check, Health};
+///
+/// let health = Health::builder("cart")
+///     .instance("cart-7f-x2")
+///     .version("1.4.2")
+///     .environment("production")
+///     .namespace("shop")
+///     .zone("eu-west-1a")
+///     .host("node-17")
+///     .interval(Duration::from_secs(15)) // of the checks that do not say it themselves
+///     .timeout(Duration::from_millis(300))
+///     .check(Check::new("disk", || async { Ok(()) }).hard().local())
+///     .listen(([127, 0, 0, 1], 0).into())
+///     .start()?;
+/// assert_eq!(health.report().zone.as_deref(), Some("eu-west-1a"));
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "nothing runs before start()"]
 pub struct Builder {
     service: String,
@@ -103,13 +155,13 @@ impl Builder {
     }
 
     /// The name of this instance, unique within the service. By default the host name that the platform gave
-    /// (`HOSTNAME`), else `pid-` and the process id.
+    /// (`HOSTNAME`; in Kubernetes that is the name of the pod), else `pid-` and the process id.
     pub fn instance(mut self, instance: impl Into<String>) -> Self {
         self.instance = Some(instance.into());
         self
     }
 
-    /// The release that runs.
+    /// The release that runs. A fault that came with a release is found by it.
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());
         self
@@ -127,56 +179,88 @@ impl Builder {
         self
     }
 
-    /// The availability zone.
+    /// The availability zone. Diagnosis sees by it that all that fails is in one.
     pub fn zone(mut self, zone: impl Into<String>) -> Self {
         self.zone = Some(zone.into());
         self
     }
 
-    /// The machine.
+    /// The machine. Diagnosis sees by it that all that fails is on one.
     pub fn host(mut self, host: impl Into<String>) -> Self {
         self.host = Some(host.into());
         self
     }
 
-    /// Adds a check.
+    /// Adds a check. No two may have the same name, and there may be at most [`MAX_CHECKS`].
     pub fn check(mut self, check: Check<Labelled>) -> Self {
         self.checks.push(check);
         self
     }
 
-    /// How often a check runs that does not say it itself; 10 s.
+    /// How often a check runs that does not say it itself; [`DEFAULT_INTERVAL`], 10 s. From 1 ms to [`MAX_INTERVAL`].
+    /// See [`Check::interval`].
     pub fn interval(mut self, interval: Duration) -> Self {
         self.interval = interval;
         self
     }
 
-    /// How long a run may take of a check that does not say it itself; 500 ms.
+    /// How long a run may take of a check that does not say it itself; [`DEFAULT_TIMEOUT`], 500 ms. From 1 ms to
+    /// [`MAX_TIMEOUT`], and shorter than the interval. See [`Check::timeout`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long the application's runtime may take to answer; 250 ms. Two samples in a row over it, 100 ms apart, and
-    /// the instance is not ready; two within it, and it is ready again.
+    /// How long the application's runtime may take to answer; [`DEFAULT_LAG_BUDGET`], 250 ms. Two samples in a row over
+    /// it, 100 ms apart, and the instance is not ready; two within it, and it is ready again. From 1 ms to
+    /// [`MAX_INTERVAL`].
     ///
     /// The lag is that of the whole runtime, or the time for which at least half of its workers have been in one step,
-    /// whichever is longer.
+    /// whichever is longer. Which worker moves is told by tokio's own counters ([`RuntimeMetrics`]).
+    ///
+    /// [`RuntimeMetrics`]: https://docs.rs/tokio/latest/tokio/runtime/struct.RuntimeMetrics.html
+    ///
+    /// ```
+    /// use rootward::{DEFAULT_LAG_BUDGET, Health};
+    ///
+    /// // A batch service whose tasks compute for up to 400 ms between two awaits.
+    /// let builder = Health::builder("thumbnails").lag_budget(DEFAULT_LAG_BUDGET * 2);
+    /// ```
     pub fn lag_budget(mut self, budget: Duration) -> Self {
         self.limits.lag_budget = budget;
         self
     }
 
-    /// How long the application's runtime may stay silent before only a restart helps and liveness fails; 30 s. Longer
-    /// than the lag budget.
+    /// How long the application's runtime may stay silent before only a restart helps and liveness fails;
+    /// [`DEFAULT_WEDGE_LIMIT`], 30 s. Longer than the lag budget, at most [`MAX_INTERVAL`].
+    ///
+    /// Longer than the longest pause that ends by itself: whoever restarts a process that would have come back makes an
+    /// overload worse.
+    ///
+    /// ```
+    /// use rootward::{DEFAULT_WEDGE_LIMIT, Health};
+    ///
+    /// // It loads a model on its own runtime at times, which takes up to 45 s.
+    /// let builder = Health::builder("ranking").wedge_limit(DEFAULT_WEDGE_LIMIT * 2);
+    /// ```
     pub fn wedge_limit(mut self, limit: Duration) -> Self {
         self.limits.wedge_limit = limit;
         self
     }
 
-    /// After about how long lag alone no longer keeps the instance out of rotation; 30 s, a quarter more or less, which
-    /// differs from instance to instance. Overload that lasts must not empty a fleet; the report says that it is ready
-    /// in spite of it.
+    /// After about how long lag alone no longer keeps the instance out of rotation; [`DEFAULT_FAIL_OPEN_AFTER`], 30 s.
+    /// A quarter more or less, which differs from instance to instance and follows from their names. From 1 ms to
+    /// [`MAX_INTERVAL`].
+    ///
+    /// Overload that lasts must not empty a fleet: the last instances would get all the traffic. The report says that
+    /// it is ready in spite of its lag (the finding `lag_failed_open`).
+    ///
+    /// ```
+    /// use rootward::{DEFAULT_FAIL_OPEN_AFTER, Health};
+    ///
+    /// // Three replicas: each that leaves puts half of its load on each of the others.
+    /// let builder = Health::builder("cart").fail_open_after(DEFAULT_FAIL_OPEN_AFTER / 3);
+    /// ```
     pub fn fail_open_after(mut self, lasting: Duration) -> Self {
         self.limits.fail_open_after = lasting;
         self
@@ -184,12 +268,22 @@ impl Builder {
 
     /// Where the probe endpoints are served; port 0 takes a free one ([`Health::listen_addr`]). Without it nothing
     /// listens, and the report can be read in the process only.
+    ///
+    /// It is plain HTTP/1.1, for at most 256 connections at a time. Who may read what is [`Access`].
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.listen = Some(address);
         self
     }
 
     /// Who may read the detailed routes; without it, callers on this machine ([`Access::loopback`]).
+    ///
+    /// ```
+    /// use rootward::{Access, Health, Tokens};
+    ///
+    /// // The aggregator is on another machine and has a token.
+    /// let access = Access::loopback().tokens(Tokens::file("/run/secrets/health-tokens"));
+    /// let builder = Health::builder("cart").access(access);
+    /// ```
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
@@ -197,6 +291,22 @@ impl Builder {
 
     /// Something that must be over before the instance has started; see [`Health::latch`]. Taken here, before the
     /// start, no probe can come before it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use rootward::Health;
+    ///
+    /// let mut builder = Health::builder("cart").listen(([127, 0, 0, 1], 0).into());
+    /// let warm = builder.latch("cache warm");
+    /// let health = builder.start()?; // from here on it is asked
+    /// assert!(!health.is_started());
+    /// drop(warm);
+    /// assert!(health.is_started());
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn latch(&mut self, name: impl Into<String>) -> Latch {
         Startup::hold(&self.startup, name)
     }
@@ -223,7 +333,8 @@ impl Builder {
         self
     }
 
-    /// How long the instance serves on after a drain has made it not ready; 10 s, at most one hour ([`MAX_DRAIN`]).
+    /// How long the instance serves on after a drain has made it not ready; [`DEFAULT_DRAIN_DELAY`], 10 s, at most one
+    /// hour ([`MAX_DRAIN`]).
     ///
     /// It must be longer than the time that whoever routes traffic takes to notice: the interval of its checks times
     /// the failures that it wants to see, plus the time to tell everybody. Zero stops accepting at once, and loses
@@ -235,13 +346,32 @@ impl Builder {
     /// // A load balancer that checks every 5 s and wants to see two failures.
     /// let builder = Health::builder("cart").drain_delay(Duration::from_secs(15));
     /// ```
+    ///
+    /// [`DEFAULT_DRAIN_DELAY`]: crate::DEFAULT_DRAIN_DELAY
     pub fn drain_delay(mut self, delay: Duration) -> Self {
         self.drain.delay = delay;
         self
     }
 
-    /// How long requests in flight may take after the instance stopped accepting; 10 s, at most one hour
-    /// ([`MAX_DRAIN`]). What is not finished then is cut off. See [`Drain`].
+    /// How long requests in flight may take after the instance stopped accepting; [`DEFAULT_DRAIN_GRACE`], 10 s, at
+    /// most one hour ([`MAX_DRAIN`]). What is not finished then is cut off. See [`Drain`].
+    ///
+    /// Whoever kills the process must wait longer than the delay and the grace together. In Kubernetes that is
+    /// `terminationGracePeriodSeconds`, [30 s] unless said otherwise.
+    ///
+    /// [30 s]: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
+    ///
+    /// [`DEFAULT_DRAIN_GRACE`]: crate::DEFAULT_DRAIN_GRACE
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use rootward::{DEFAULT_DRAIN_DELAY, Health, MAX_DRAIN};
+    ///
+    /// let longest_request = Duration::from_secs(15);
+    /// let grace = longest_request.min(MAX_DRAIN);
+    /// let builder = Health::builder("reports").drain_grace(grace);
+    /// assert!(DEFAULT_DRAIN_DELAY + grace < Duration::from_secs(30));
+    /// ```
     pub fn drain_grace(mut self, grace: Duration) -> Self {
         self.drain.grace = grace;
         self
@@ -278,8 +408,17 @@ impl Builder {
         self
     }
 
-    /// Another source of wall-clock time than the system's, for tests and replays. It is called when a check
-    /// completes; its times are shown to people and decide nothing.
+    /// Another source of wall-clock time than the system's, for tests and replays. It is read when a check completes,
+    /// where its times are for people only, and where a token may have expired. No status follows from it.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use rootward::Health;
+    ///
+    /// // A report that says the same in every run of a test.
+    /// let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    /// let builder = Health::builder("cart").wall_clock(move || at);
+    /// ```
     pub fn wall_clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.wall = Arc::new(now);
         self

@@ -11,10 +11,10 @@ use tokio::time::Instant;
 
 use crate::duration;
 
-/// The least time between the beginnings of two runs.
+/// The least time between the beginnings of two runs of all checks: 5 s. [`TooMany`] says how much of it is left.
 pub const DEEP_PERIOD: Duration = Duration::from_secs(5);
 
-/// The most callers that wait for one run.
+/// The most callers that wait for one run of all checks: 16. One more gets [`TooMany`], and may ask again after 1 s.
 pub const MAX_DEEP_WAITING: usize = 16;
 
 /// How much longer than the longest time limit a caller waits. Cancelling a run takes a moment; a runtime that is blocked
@@ -41,6 +41,20 @@ struct Door {
 
 /// The checks do not run now: the last run of all checks began less than [`DEEP_PERIOD`] ago and is over, or
 /// [`MAX_DEEP_WAITING`] callers wait for the one under way.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use rootward::{DEEP_PERIOD, Health};
+///
+/// let health = Health::builder("cart").start()?;
+/// health.check_now().await?;
+/// let too_many = health.check_now().await.expect_err("one was begun a moment ago");
+/// assert!(too_many.retry_after() <= DEEP_PERIOD);
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the checks were run a moment ago, or too many wait for them: again after {}", duration::text(*retry_after))]
 pub struct TooMany {

@@ -19,16 +19,42 @@ pub(crate) use signals::Signals;
 use crate::duration::{self, millis};
 use crate::telemetry::Journal;
 
-/// How long an instance serves on after it has become not ready, if nothing else is said.
+/// How long an instance serves on after it has become not ready, if nothing else is said: 10 s. See
+/// [`Builder::drain_delay`](crate::Builder::drain_delay).
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::DEFAULT_DRAIN_DELAY;
+///
+/// // HAProxy checks every 2 s and wants to see three failures, unless told otherwise ("inter" and "fall").
+/// assert!(DEFAULT_DRAIN_DELAY > Duration::from_secs(2) * 3);
+/// ```
 pub const DEFAULT_DRAIN_DELAY: Duration = Duration::from_secs(10);
 
-/// How long requests in flight may take after the instance stopped accepting, if nothing else is said.
+/// How long requests in flight may take after the instance stopped accepting, if nothing else is said: 10 s. See
+/// [`Builder::drain_grace`](crate::Builder::drain_grace).
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::{DEFAULT_DRAIN_DELAY, DEFAULT_DRAIN_GRACE};
+///
+/// // Kubernetes kills a pod 30 s after it told it to end, unless the pod says otherwise.
+/// assert!(DEFAULT_DRAIN_DELAY + DEFAULT_DRAIN_GRACE < Duration::from_secs(30));
+/// ```
 pub const DEFAULT_DRAIN_GRACE: Duration = Duration::from_secs(10);
 
-/// The longest delay and the longest grace of a drain. No load balancer that we know waits longer for an instance to
-/// leave: [AWS] allows 3600 s.
+/// The longest delay and the longest grace of a drain: one hour. No load balancer that we know waits longer for an
+/// instance to leave: [AWS] allows 3600 s.
 ///
 /// [AWS]: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-target-group-attributes.html
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::{Health, MAX_DRAIN};
+///
+/// let configured = Duration::from_secs(2 * 60 * 60);
+/// let builder = Health::builder("cart").drain_grace(configured.min(MAX_DRAIN));
+/// ```
 pub const MAX_DRAIN: Duration = Duration::from_secs(60 * 60);
 
 /// How long the parts of a drain take.
@@ -200,6 +226,32 @@ impl Drain {
 
     /// Until it has begun: the moment to stop taking jobs from a queue, and to end streams that never end by
     /// themselves.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// # use rootward::Health;
+    /// # async fn next_job() { std::future::pending().await }
+    /// let health = Health::builder("mailer").start()?;
+    /// let drain = health.drain();
+    /// let worker = tokio::spawn({
+    ///     let leaving = drain.begun();
+    ///     async move {
+    ///         tokio::pin!(leaving);
+    ///         loop {
+    ///             tokio::select! {
+    ///                 () = &mut leaving => break, // the jobs that are left are for others
+    ///                 () = next_job() => {}
+    ///             }
+    ///         }
+    ///     }
+    /// });
+    /// drain.begin();
+    /// worker.await.expect("it ends by itself");
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn begun(&self) -> impl Future<Output = ()> + Send + 'static {
         let drain = self.clone();
         async move {
@@ -209,12 +261,34 @@ impl Drain {
 
     /// Until it is time to stop accepting connections: the delay after the drain began. Pending for ever if none
     /// begins.
+    ///
+    /// ```no_run
+    /// # async fn run(health: rootward::Health, app: axum::Router) -> std::io::Result<()> {
+    /// let listener = tokio::net::TcpListener::bind("0.0.0.0:8080").await?;
+    /// let stop = health.drain().stop_accepting();
+    /// axum::serve(listener, app).with_graceful_shutdown(stop).await?;
+    /// health.stop().await; // last, so that probes are answered until the end
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stop_accepting(&self) -> impl Future<Output = ()> + Send + 'static {
         self.after(self.0.timing.delay)
     }
 
     /// Until what is still in flight is to be cut off: the delay and the grace after the drain began. Pending for
     /// ever if none begins.
+    ///
+    /// ```no_run
+    /// # async fn run(health: rootward::Health, server: tokio::task::JoinHandle<()>) {
+    /// let drain = health.drain();
+    /// let abort = server.abort_handle();
+    /// tokio::select! {
+    ///     _ = server => {} // it was told to stop accepting, and all is answered
+    ///     () = drain.grace_over() => abort.abort(),
+    /// }
+    /// health.stop().await;
+    /// # }
+    /// ```
     pub fn grace_over(&self) -> impl Future<Output = ()> + Send + 'static {
         self.after(self.0.timing.delay + self.0.timing.grace)
     }

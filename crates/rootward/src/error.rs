@@ -6,6 +6,20 @@ use std::net::SocketAddr;
 
 /// Why [`Builder::start`](crate::Builder::start) returned nothing. The application decides what that means; nothing
 /// was started.
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::{Check, Health};
+///
+/// let disk = Check::new("disk", || async { Ok(()) }).timeout(Duration::from_secs(20));
+/// let error = Health::builder("my cart").check(disk.hard()).start().expect_err("two problems");
+/// assert_eq!(
+///     error.to_string(),
+///     "the health of \"my cart\" has 2 problems\n  \
+///      service: a name may not contain ' ' (letters, digits and - _ . / : @ + are allowed)\n  \
+///      check \"disk\": the timeout (20 s) must be shorter than the interval (10 s)"
+/// );
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] Kind);
@@ -33,6 +47,16 @@ pub(crate) enum Kind {
 
 impl Error {
     /// What is wrong with what was built, all of it; empty if something else is the reason.
+    ///
+    /// ```
+    /// use rootward::Health;
+    ///
+    /// let error = Health::builder("").start().expect_err("a name may not be empty");
+    /// for problem in error.problems() {
+    ///     eprintln!("{problem}"); // service: a name may not be empty
+    /// }
+    /// assert_eq!(error.problems().len(), 1);
+    /// ```
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         match &self.0 {
@@ -44,6 +68,18 @@ impl Error {
     }
 
     /// Whether somebody else listens on the address.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// use rootward::Health;
+    ///
+    /// let other = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let error = Health::builder("cart").listen(other.local_addr()?).start().expect_err("it is taken");
+    /// assert!(error.is_address_in_use());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_address_in_use(&self) -> bool {
         match &self.0 {
@@ -55,7 +91,13 @@ impl Error {
     }
 }
 
-/// One thing that is wrong with what was built.
+/// One thing that is wrong with what was built: what it is about, and what would be right, in a sentence. It holds no
+/// secret.
+///
+/// ```
+/// let error = rootward::Health::builder("my cart").start().expect_err("a name holds no space");
+/// assert!(error.problems()[0].to_string().starts_with("service: a name may not contain ' '"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub(crate) subject: String,

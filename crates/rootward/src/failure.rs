@@ -14,10 +14,18 @@ use rootward_wire::text::{cut, shown};
 
 use crate::redact::redact;
 
-/// The longest reason shown in a report, in bytes. What is longer is cut.
+/// The longest reason shown in a report, in bytes: 256. What is longer is cut, between characters.
+///
+/// ```
+/// use rootward::{MAX_REASON_BYTES, Reason};
+///
+/// let reason = (0..100_u32).fold(Reason::new("late:"), |reason, shard| reason.number(shard));
+/// assert_eq!(reason.as_str().len(), MAX_REASON_BYTES);
+/// ```
 pub const MAX_REASON_BYTES: usize = 256;
 
-/// The longest detail written to the log, in bytes. What is longer is cut.
+/// The longest detail of a failure that is written to the log, in bytes: 4096. What is longer is cut, between
+/// characters.
 pub const MAX_DETAIL_BYTES: usize = 4096;
 
 /// How many causes of an error are written to the log.
@@ -26,6 +34,19 @@ const MAX_CAUSES: usize = 8;
 /// A check that ended without a failure: good, or good enough to go on.
 ///
 /// `()` becomes [`Outcome::Up`], so a check that has nothing to add ends with `Ok(())`.
+///
+/// ```
+/// use rootward::{Check, ErrorCategory, Failure, Outcome};
+/// # fn free_percent() -> u32 { 50 }
+///
+/// let disk = Check::new("disk", || async {
+///     match free_percent() {
+///         0..2 => Err(Failure::new(ErrorCategory::ResourceExhausted)),
+///         2..10 => Ok(Outcome::degraded(ErrorCategory::ResourceExhausted, "little space is left")),
+///         _ => Ok(Outcome::Up),
+///     }
+/// });
+/// ```
 #[derive(Debug)]
 pub enum Outcome {
     /// Good.
@@ -100,13 +121,31 @@ impl Failure {
     }
 
     /// Keeps the error that caused it. Its text goes to the log only.
+    ///
+    /// ```
+    /// use rootward::{ErrorCategory, Failure};
+    ///
+    /// fn read_key() -> Result<(), Failure> {
+    ///     std::fs::read("/nonexistent/key").map_err(|error| Failure::new(ErrorCategory::NotFound).caused_by(error))?;
+    ///     Ok(())
+    /// }
+    /// assert_eq!(read_key().unwrap_err().to_string(), "not found");
+    /// ```
     #[must_use]
     pub fn caused_by(mut self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.detail = Some(error.into());
         self
     }
 
-    /// The category.
+    /// The category: the word of the report's `error_category`.
+    ///
+    /// ```
+    /// use rootward::{ErrorCategory, Failure};
+    ///
+    /// // Whatever converts by itself is of no known category.
+    /// let failure = Failure::from(std::io::Error::other("user alice was refused"));
+    /// assert_eq!(failure.category(), ErrorCategory::Unknown);
+    /// ```
     #[must_use]
     pub const fn category(&self) -> ErrorCategory {
         self.category

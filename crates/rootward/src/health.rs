@@ -104,11 +104,31 @@ impl Health {
 
     /// The application's own switch: it does not want traffic, for this reason, which anybody may see. The reason
     /// replaces an earlier one.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let health = rootward::Health::builder("cart").start()?;
+    /// health.set_not_ready("maintenance: the index is rebuilt");
+    /// assert!(!health.is_ready());
+    /// health.set_ready();
+    /// assert!(health.is_ready());
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_not_ready(&self, reason: impl Into<String>) {
         self.shared.set_not_ready(Some(reason.into()));
     }
 
-    /// Takes back [`Health::set_not_ready`].
+    /// Takes back [`Health::set_not_ready`], whose example shows both. Other reasons not to be ready stay: a drain,
+    /// lag, a check that gates.
+    ///
+    /// ```
+    /// # fn rebuilt(health: &rootward::Health) {
+    /// health.set_ready();
+    /// # }
+    /// ```
     pub fn set_ready(&self) {
         self.shared.set_not_ready(None);
     }
@@ -117,6 +137,29 @@ impl Health {
     /// fails and names it. For what only a restart repairs: a consumer that hangs, a deadlock. Not for work that waits
     /// for a dependency: a restart does not repair that, and the new process waits again.
     ///
+    /// `window` is longer than the longest time between two beats, idle hours included. It is looked at every 100 ms.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// use std::time::Duration;
+    /// use rootward::Health;
+    ///
+    /// let health = Health::builder("mailer").start()?;
+    /// let heartbeat = health.watch("queue consumer", Duration::from_secs(120));
+    /// tokio::spawn(async move {
+    ///     loop {
+    ///         // One message, or none within 30 s.
+    ///         heartbeat.beat();
+    /// #       tokio::task::yield_now().await;
+    /// #       if true { break heartbeat.finish(); }
+    ///     }
+    /// });
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// At most [`MAX_HEARTBEATS`](crate::MAX_HEARTBEATS) tasks are watched at a time.
     pub fn watch(&self, name: impl AsRef<str>, window: Duration) -> Heartbeat {
         self.shared.vitals.heartbeats.watch(name.as_ref(), window)
@@ -124,11 +167,37 @@ impl Health {
 
     /// The application found out that only a restart helps: a lock that is lost, a state that cannot be repaired.
     /// Liveness fails from here on, for this reason, which anybody may see. It cannot be taken back.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// use rootward::Health;
+    ///
+    /// let health = Health::builder("ledger").start()?;
+    /// health.only_restart_helps("the lock of the partition is lost");
+    /// # use std::time::Duration;
+    /// # let seen = async { while health.is_alive() { tokio::time::sleep(Duration::from_millis(20)).await } };
+    /// # tokio::time::timeout(Duration::from_secs(20), seen).await.expect("within 100 ms, usually");
+    /// assert!(!health.is_alive()); // within 100 ms
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn only_restart_helps(&self, reason: impl Into<Reason>) {
         self.shared.vitals.heartbeats.give_up(reason.into());
     }
 
-    /// Whether only a restart helps, as `/livez` says; looked at every 100 ms.
+    /// False if only a restart helps, as `/livez` says; looked at every 100 ms.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let health = rootward::Health::builder("cart").start()?;
+    /// assert!(health.is_alive());
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.shared.vitals.seen().alive.is_alive()
@@ -187,6 +256,18 @@ impl Health {
     }
 
     /// Whether it wants traffic, as `/readyz` says.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let health = rootward::Health::builder("mailer").start()?;
+    /// if health.is_ready() {
+    ///     // take the next job
+    /// }
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.now().reasons_not_ready().is_empty()
@@ -216,12 +297,34 @@ impl Health {
     }
 
     /// The detailed report, as `/health` gives it, with ages taken now.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let health = rootward::Health::builder("cart").instance("cart-0").start()?;
+    /// let json = String::from_utf8(health.report().to_json())?;
+    /// assert!(json.contains(r#""service":"cart","instance":"cart-0""#));
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn report(&self) -> ReportBody<'_> {
         report(&self.now())
     }
 
     /// Where the probe endpoints are served; none if nothing listens.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let health = rootward::Health::builder("cart").listen(([127, 0, 0, 1], 0).into()).start()?;
+    /// let address = health.listen_addr().expect("it listens");
+    /// println!("curl http://{address}/readyz");
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn listen_addr(&self) -> Option<SocketAddr> {
         self.threads.probe.address()

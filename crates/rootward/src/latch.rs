@@ -16,6 +16,20 @@ const MAX_LATCH_BYTES: usize = 128;
 /// Holds the start of an instance until it is dropped: a cache that is warming, a migration that runs.
 ///
 /// See [`Health::latch`](crate::Health::latch).
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// let health = rootward::Health::builder("cart").start()?;
+/// let warm = health.latch("cache warm");
+/// assert_eq!(warm.name(), "cache warm"); // /startupz: {"started":false,"held":["cache warm"]}
+/// assert!(!health.is_started() && !health.is_ready());
+/// drop(warm);
+/// assert!(health.is_started() && health.is_ready());
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a latch that is dropped at once holds nothing"]
 pub struct Latch {
     id: u64,
@@ -24,7 +38,7 @@ pub struct Latch {
 }
 
 impl Latch {
-    /// What is waited for.
+    /// What is waited for; at most 128 bytes, the rest is cut.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -27,7 +27,15 @@ pub use connection::{
     FIRST_BYTES, MAX_HEAD_BYTES, MAX_STREAMS, NEXT_REQUEST, PING_INTERVAL, PING_TIMEOUT,
 };
 
-/// The most connections at a time. More wait in the kernel until one ends.
+/// The most connections at a time: 16,384. More wait in the kernel until one ends.
+///
+/// ```
+/// use rootward::serve::MAX_CONNECTIONS;
+///
+/// // Each has a file descriptor, and so have the connections to what the service depends on (ulimit -n).
+/// let (pool, descriptors) = (20, 65_536);
+/// assert!(MAX_CONNECTIONS + pool < descriptors);
+/// ```
 pub const MAX_CONNECTIONS: usize = 16 * 1024;
 
 /// How long to wait when no connection could be accepted, for want of file descriptors usually.
@@ -41,6 +49,16 @@ const LAST_LOOK: Duration = Duration::from_millis(100);
 const CANCEL_LIMIT: Duration = Duration::from_secs(1);
 
 /// What became of the connections.
+///
+/// ```
+/// use rootward::serve::Served;
+///
+/// fn log(served: &Served) {
+///     if served.cut_off > 0 {
+///         eprintln!("the grace is too short: {} of {} connections", served.cut_off, served.accepted);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Served {
@@ -133,6 +151,23 @@ where
 }
 
 /// As [`serve`], for a service of hyper's own kind: what `hyper::service::service_fn` makes.
+///
+/// ```no_run
+/// # async fn run(health: rootward::Health) -> std::io::Result<()> {
+/// use std::convert::Infallible;
+/// use http::{Request, Response};
+/// use hyper::body::Incoming;
+/// use hyper::service::service_fn;
+///
+/// let listener = tokio::net::TcpListener::bind("0.0.0.0:8080").await?;
+/// let app = service_fn(|_: Request<Incoming>| async {
+///     Ok::<_, Infallible>(Response::new("hello".to_owned()))
+/// });
+/// rootward::serve::serve_hyper(listener, app, health.drain()).await;
+/// health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn serve_hyper<S, B>(listener: TcpListener, service: S, drain: Drain) -> Served
 where
     S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,

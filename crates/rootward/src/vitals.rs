@@ -27,13 +27,15 @@ pub(crate) use pulse::Pulse;
 pub(crate) use sampler::{Sampler, SamplerThread};
 
 /// How long the application's runtime may take to answer before the instance stops being ready, where nothing else is
-/// said.
+/// said: 250 ms. See [`Builder::lag_budget`](crate::Builder::lag_budget).
 pub const DEFAULT_LAG_BUDGET: Duration = Duration::from_millis(250);
 
-/// How long the application's runtime may stay silent before only a restart helps, where nothing else is said.
+/// How long the application's runtime may stay silent before only a restart helps, where nothing else is said: 30 s.
+/// See [`Builder::wedge_limit`](crate::Builder::wedge_limit).
 pub const DEFAULT_WEDGE_LIMIT: Duration = Duration::from_secs(30);
 
-/// After about how long lag alone no longer keeps an instance out of rotation, where nothing else is said.
+/// After about how long lag alone no longer keeps an instance out of rotation, where nothing else is said: 30 s, a
+/// quarter more or less. See [`Builder::fail_open_after`](crate::Builder::fail_open_after).
 pub const DEFAULT_FAIL_OPEN_AFTER: Duration = Duration::from_secs(30);
 
 /// The numbers of the rules.

@@ -1,4 +1,5 @@
-//! One binary of end-to-end tests. They need what `./test` prepares, except for `layering` and `documents`, which only read.
+//! One binary of end-to-end tests. They need what `./test` prepares, except for `documents`, `layering` and `rustdoc`,
+//! which only read.
 
 mod alone;
 mod distress;
@@ -8,6 +9,7 @@ mod postgres;
 mod process;
 mod redis;
 mod run;
+mod rustdoc;
 mod shop;
 mod stopping;
 mod storm;

@@ -81,6 +81,15 @@ impl Token {
     ///
     /// # Errors
     /// When it is not a token of this format: a password that somebody thought up is refused.
+    ///
+    /// ```
+    /// use rootward::Token;
+    ///
+    /// let text = Token::from_random([7; 40]).expose().to_owned();
+    /// assert_eq!(Token::parse(text)?.digest().id(), "rw1_0707070707070707");
+    /// assert!(Token::parse("hunter2".to_owned()).is_err());
+    /// # Ok::<(), rootward::TokenError>(())
+    /// ```
     pub fn parse(text: String) -> Result<Self, TokenError> {
         let text = Zeroizing::new(text);
         match id_of(&text) {
@@ -161,6 +170,15 @@ impl TokenDigest {
     }
 
     /// From this time on the token is refused. The wall clock of the service decides ([`crate::Builder::wall_clock`]).
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use rootward::Token;
+    ///
+    /// let token = Token::from_random([7; 40]); // from the system's generator
+    /// let week = Duration::from_secs(7 * 24 * 60 * 60);
+    /// println!("{}", token.digest().expiring(SystemTime::now() + week)); // for the file of tokens
+    /// ```
     #[must_use]
     pub fn expiring(mut self, at: SystemTime) -> Self {
         self.expires = Some(at);
@@ -230,6 +248,14 @@ impl FromStr for TokenDigest {
 }
 
 /// Why a text is neither a token nor a digest. What was given is not repeated: it may be the secret.
+///
+/// ```
+/// use rootward::{Token, TokenDigest, TokenError};
+///
+/// let token = Token::from_random([7; 40]);
+/// let read = token.expose().parse::<TokenDigest>();
+/// assert_eq!(read.err(), Some(TokenError::TokenForDigest));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {

@@ -10,6 +10,19 @@ use zeroize::Zeroizing;
 use super::token::{Token, TokenDigest, TokenError, TokenId, digest, id_of};
 
 /// The most tokens that are valid at a time: the one in use, and the one that replaces it.
+///
+/// ```
+/// use rootward::{Access, Health, MAX_TOKENS, Token, Tokens};
+///
+/// let digests = [1, 2, 3].map(|n| Token::from_random([n; 40]).digest().to_string());
+/// assert!(digests.len() > MAX_TOKENS);
+/// let access = Access::loopback().tokens(Tokens::digests(digests));
+/// let error = Health::builder("cart").access(access).start().expect_err("they are too many");
+/// assert_eq!(
+///     error.problems()[0].to_string(),
+///     "tokens: 3 tokens are too many, at most 2 can be valid at a time"
+/// );
+/// ```
 pub const MAX_TOKENS: usize = 2;
 
 /// The longest file of tokens that is read, in bytes.
@@ -18,6 +31,20 @@ pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
 /// The tokens that a service accepts, at most [`MAX_TOKENS`]: the one in use, and the one that replaces it.
 ///
 /// To rotate: add the new one, give it to whoever asks, take the old one out. `docs/access.md` has the steps.
+///
+/// ```
+/// use rootward::Tokens;
+///
+/// // From a secret that the platform mounts: read again every few seconds.
+/// let tokens = Tokens::file("/run/secrets/health-tokens");
+/// // From configuration, which may be read by others: digests are no secrets.
+/// let tokens = Tokens::digests([
+///     "rw1_00f1e2d3c4b5a697:sha256:5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
+/// ]);
+/// // From wherever the application keeps its secrets.
+/// # let read_secret = |_: &str| rootward::Token::from_random([7; 40]).expose().to_owned();
+/// let tokens = Tokens::secrets([read_secret("health-token")]);
+/// ```
 #[derive(Clone)]
 #[must_use = "it says nothing until it is given to Access::tokens"]
 pub struct Tokens {
@@ -115,6 +142,19 @@ impl fmt::Debug for Tokens {
 }
 
 /// Why tokens could not be replaced while the service runs. The ones before stay valid.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// use rootward::{Health, Token, TokensError};
+///
+/// let health = Health::builder("cart").start()?; // not a word about tokens
+/// let refused = health.set_tokens([Token::from_random([7; 40]).digest()]);
+/// assert_eq!(refused, Err(TokensError::NotUsed));
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokensError {

@@ -66,6 +66,18 @@ impl Check<Unlabelled> {
     /// The check is local: make it hard, and an instance whose worker is stuck leaves the rotation. If only a restart
     /// helps against a stuck worker, declare it with [`Health::watch`](crate::Health::watch) as well; but a worker that
     /// waits for a slow database is not helped by one.
+    ///
+    /// `within` is longer than the longest piece of work. Looked at once an interval, as any check.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use rootward::{Check, Health, Progress};
+    ///
+    /// let progress = Progress::new();
+    /// // The longest import takes two minutes.
+    /// let importing = Check::progress("importer", &progress, Duration::from_secs(300));
+    /// Health::builder("catalogue").check(importing.hard());
+    /// ```
     pub fn progress(name: impl Into<String>, progress: &Progress, within: Duration) -> Self {
         let progress = progress.clone();
         let last = Arc::new(Mutex::new(Last {

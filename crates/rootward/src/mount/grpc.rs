@@ -81,6 +81,17 @@ impl Health {
     }
 
     /// Where grpc.health.v1 is served on a port of its own; none without [`Builder::listen_grpc`]. Feature `grpc`.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let health = rootward::Health::builder("cart").listen_grpc(([127, 0, 0, 1], 0).into()).start()?;
+    /// let address = health.grpc_addr().expect("it listens");
+    /// println!("grpc_health_probe -addr={address}");
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn grpc_addr(&self) -> Option<SocketAddr> {
         self.probe().grpc_address()
@@ -112,6 +123,19 @@ impl Builder {
 }
 
 /// grpc.health.v1 as a tower service; see [`Health::grpc`]. Clones answer alike, and it is always ready.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// let health = rootward::Health::builder("cart").start()?;
+/// let service: rootward::GrpcService = health.grpc();
+/// // On two servers, one for each network.
+/// let inside = tonic::transport::Server::builder().add_service(service.clone());
+/// let outside = tonic::transport::Server::builder().add_service(service);
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct GrpcService {
     inner: HealthServer<Answering>,

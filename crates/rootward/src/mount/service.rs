@@ -84,6 +84,17 @@ impl Health {
 }
 
 /// All endpoints; see [`Health::service`]. Clones answer alike, and it is always ready.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// let health = rootward::Health::builder("cart").start()?;
+/// // All of them below a prefix, which axum takes away: /internal/readyz.
+/// let app: axum::Router = axum::Router::new().nest_service("/internal", health.service());
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct HealthService {
     answers: Arc<Answers>,
@@ -110,6 +121,16 @@ impl fmt::Debug for HealthService {
 }
 
 /// Liveness at whatever path; see [`Health::liveness_service`]. Clones answer alike, and it is always ready.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rootward::Error> {
+/// let health = rootward::Health::builder("cart").start()?;
+/// let app: axum::Router = axum::Router::new().route_service("/alive", health.liveness_service());
+/// # health.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct LivenessService {
     answers: Arc<Answers>,

@@ -25,6 +25,20 @@ use super::reply::{self, Answer, Reply};
 use super::route::{Asked, Endpoint};
 
 /// Sent by a check of another service, with the name of the service that asks.
+///
+/// Whoever writes a check of another service by hand sends it as well. The detailed routes refuse it with 508 ([RFC
+/// 5842, section 7.2]): a check that asks for the health of what others depend on would walk the graph, and go round in
+/// it. The ready-made one is `rootward_checks::service`.
+///
+/// ```
+/// use rootward::CHECK_FROM;
+///
+/// let request = http::Request::get("http://rates:8790/readyz").header(CHECK_FROM, "cart").body(())?;
+/// assert_eq!(request.headers()["rootward-check-from"], "cart");
+/// # Ok::<_, http::Error>(())
+/// ```
+///
+/// [RFC 5842, section 7.2]: https://www.rfc-editor.org/rfc/rfc5842#section-7.2
 pub const CHECK_FROM: HeaderName = HeaderName::from_static("rootward-check-from");
 
 /// Where the detailed report in the other format is kept.

@@ -20,23 +20,65 @@ use super::socket::{Handle, Socket};
 use super::streams::{Spawn, Streams};
 use crate::drain::Drain;
 
-/// The largest head of a request, in bytes.
+/// The largest head of a request, in bytes: 32 KiB. A larger one is answered 431 (RFC 6585, section 5).
+///
+/// ```
+/// use rootward::serve::MAX_HEAD_BYTES;
+///
+/// // nginx in front takes lines of a head of 8 KiB, four of them (large_client_header_buffers).
+/// assert!(MAX_HEAD_BYTES >= 4 * 8 * 1024);
+/// ```
 pub const MAX_HEAD_BYTES: u32 = 32 * 1024;
 
-/// How long a new connection may take to send its first bytes.
+/// How long a new connection may take to send its first bytes: 10 s.
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::serve::FIRST_BYTES;
+///
+/// // Whoever opens connections in advance must use them within that time.
+/// assert_eq!(FIRST_BYTES, Duration::from_secs(10));
+/// ```
 pub const FIRST_BYTES: Duration = Duration::from_secs(10);
 
-/// How long an HTTP/1.1 connection may be idle, and how long the head of a request may take to arrive. Longer than
-/// the 60 s for which load balancers keep idle connections: whoever closes first must not be us.
+/// How long an HTTP/1.1 connection may be idle, and how long the head of a request may take to arrive: 75 s. Longer
+/// than the 60 s for which load balancers keep idle connections ([AWS]'s by default): whoever closes first must not be
+/// us.
+///
+/// [AWS]: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-load-balancer-attributes.html
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::serve::NEXT_REQUEST;
+///
+/// let idle_timeout_of_the_load_balancer = Duration::from_secs(60);
+/// assert!(NEXT_REQUEST > idle_timeout_of_the_load_balancer);
+/// ```
 pub const NEXT_REQUEST: Duration = Duration::from_secs(75);
 
-/// The most requests at a time on one HTTP/2 connection.
+/// The most requests at a time on one HTTP/2 connection: 200. More are refused, to be sent again (RFC 9113, section
+/// 5.1.2); a client that reads the setting waits by itself.
+///
+/// ```
+/// use rootward::serve::MAX_STREAMS;
+///
+/// // What one proxy with four connections can have under way here.
+/// assert_eq!(4 * MAX_STREAMS, 800);
+/// ```
 pub const MAX_STREAMS: u32 = 200;
 
-/// How often an HTTP/2 client is asked whether it is still there.
+/// How often an HTTP/2 client is asked whether it is still there: every 30 s.
+///
+/// ```
+/// use std::time::Duration;
+/// use rootward::serve::{PING_INTERVAL, PING_TIMEOUT};
+///
+/// // A client that vanished without a word is noticed within a minute.
+/// assert!(PING_INTERVAL + PING_TIMEOUT < Duration::from_secs(60));
+/// ```
 pub const PING_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long it may take to answer that.
+/// How long an HTTP/2 client may take to answer that it is still there: 20 s. Then the connection is closed.
 pub const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What an HTTP/2 client sends first (RFC 9113, 3.4). Whoever has sent as much speaks one of the two protocols, which

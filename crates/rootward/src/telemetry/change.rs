@@ -10,6 +10,20 @@ use crate::shared::At;
 /// Something about this instance has changed. See [`Builder::on_change`](crate::Builder::on_change).
 ///
 /// Whatever it says may be shown to whoever may read the detailed report: it holds no text of a foreign error.
+///
+/// ```
+/// use rootward::Change;
+///
+/// fn line(change: &Change) -> Option<String> {
+///     match change {
+///         Change::Check(change) => Some(format!("{}: {} -> {}", change.check, change.from, change.to)),
+///         Change::Readiness(change) if change.ready => Some("ready".to_owned()),
+///         Change::Readiness(change) => Some(format!("not ready: {}", change.reasons.join("; "))),
+///         Change::Status(change) => Some(format!("{} -> {}", change.from, change.to)),
+///         _ => None, // what later versions may tell
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -22,6 +36,17 @@ pub enum Change {
 }
 
 /// The damped status of a check has changed.
+///
+/// ```
+/// use rootward::{CheckChange, CheckStatus};
+///
+/// /// What is worth a word in the team's channel.
+/// fn message(change: &CheckChange) -> Option<String> {
+///     let log = change.error_ref.as_deref().unwrap_or("-");
+///     (change.to == CheckStatus::Down)
+///         .then(|| format!("{} is down: {} (log: {log})", change.check, change.reason))
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckChange {
@@ -56,6 +81,13 @@ impl CheckChange {
 }
 
 /// The instance has become ready, or stopped being it.
+///
+/// ```
+/// /// Whether a queue consumer goes on taking work.
+/// fn goes_on(change: &rootward::ReadinessChange) -> bool {
+///     change.ready
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadinessChange {
@@ -68,6 +100,14 @@ pub struct ReadinessChange {
 }
 
 /// The status of the instance has changed.
+///
+/// ```
+/// use rootward::{InstanceStatus, StatusChange};
+///
+/// fn got_worse(change: &StatusChange) -> bool {
+///     change.from == InstanceStatus::Healthy && change.to != InstanceStatus::Healthy
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatusChange {

@@ -11,7 +11,13 @@ use rootward_wire::text::shown;
 
 use crate::failure::Reason;
 
-/// The most tasks that are watched at a time. What is declared beyond is not watched, and an error event says so.
+/// The most tasks that are watched at a time: 64. What is declared beyond is not watched, and an error event says so.
+///
+/// ```
+/// // A consumer for each partition; watch each, or one task that watches over all.
+/// let partitions = 12;
+/// assert!(partitions <= rootward::MAX_HEARTBEATS);
+/// ```
 pub const MAX_HEARTBEATS: usize = 64;
 
 /// The longest name that is kept, in bytes. What is longer is cut.
@@ -61,7 +67,13 @@ impl Heartbeat {
         self.0.finished.store(true, Ordering::Relaxed);
     }
 
-    /// What the task is called.
+    /// What the task is called; at most 128 bytes, the rest is cut.
+    ///
+    /// ```
+    /// # fn log(heartbeat: &rootward::Heartbeat) {
+    /// println!("{} begins", heartbeat.name());
+    /// # }
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name

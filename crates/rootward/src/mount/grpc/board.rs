@@ -16,7 +16,8 @@ use crate::runner::stopped;
 use crate::shared::Shared;
 use crate::view::View;
 
-/// The most gRPC watches of one instance that are open at a time, on all its servers together.
+/// The most gRPC watches of one instance that are open at a time, on all its servers together: 256. One more is refused
+/// with `RESOURCE_EXHAUSTED`.
 pub const MAX_WATCHES: usize = 256;
 
 /// How often to look again when nothing was written.
