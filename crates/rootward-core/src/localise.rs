@@ -9,7 +9,7 @@
 //! data-centre networks.
 //!
 //! In reading order: [`graph`] and [`event`] are what comes in, [`model`] the numbers, `history` what is kept,
-//! `anomaly` and `timeline` what it says at one instant, `candidate`, `places` and `cascade` which faults could explain
+//! `anomaly` and `timeline` what it says at one instant, `candidate`, `places`, `flicker` and `cascade` which faults could explain
 //! it, `problem`, `component`, `solution`, `enumerate` and `greedy` which of them do, `verdict`, `naming`, `reasons`, `impact` and [`answer`] what is said.
 //!
 //! # Properties
@@ -21,10 +21,16 @@
 //! # Cost
 //!
 //! A report costs a few look-ups for each dependency it names. An answer costs as much as the failing checks, the silent
-//! instances and their neighbours: a healthy part of the map is never visited.
+//! instances and their neighbours: a healthy part of the map is never visited. It is computed anew when asked for; nothing
+//! of an earlier answer is kept. `cargo run --profile bench -p rootward-core --example localise` measures both.
 //!
 //! Memory is bounded by the graph: 144 bytes for each pair of instance and dependency, 136 for each instance's polls,
 //! and the graph itself; nothing grows with time.
+//!
+//! # Known weak points
+//!
+//! Intermittent faults of one way that a single instance sees, sick applications behind one caller, a third fault beside
+//! two others, and an answer over the failure of a hub with thousands of callers, which takes far longer than a report.
 //!
 //! # Not wired yet
 //!
@@ -44,6 +50,7 @@ mod candidate;
 mod cascade;
 mod component;
 mod enumerate;
+mod flicker;
 mod greedy;
 mod history;
 mod impact;

@@ -135,6 +135,13 @@ impl<'a> Scene<'a> {
         (counts && self.link_freshness(link) > 0.0).then_some(newest.at)
     }
 
+    /// The newest failure of a link that is failing now and fresh.
+    pub(super) fn failing_at(&self, link: usize) -> Option<u64> {
+        self.observation_of_link(link)?;
+        let newest = self.checks[link].newest_first().first()?;
+        newest.failure().map(|_| newest.at)
+    }
+
     /// First failure of the run that the newest failure belongs to.
     pub(super) fn since(&self, link: usize) -> u64 {
         let window = self.checks[link].window(self.topology.interval);

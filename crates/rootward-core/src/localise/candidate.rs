@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::anomaly::Scene;
 use super::cause::Fault;
 use super::model::Model;
-use super::timeline::{Account, Likelihood, Timeline};
+use super::timeline::{Account, Likelihood, Rhythm, Timeline};
 
 /// How a fault shows. One fault may be a candidate in several modes, of which at most one is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
             Fault::Instance(instance) => topology.instances[instance].node,
             Fault::Edge(edge) => topology.edges[edge].from,
             Fault::InstanceEdge(link) => topology.edges[topology.link_edge[link]].from,
-            Fault::Host(_) | Fault::Zone(_) | Fault::Poller(_) => return false,
+            Fault::Host(_) | Fault::Zone(_) | Fault::Poller(_) | Fault::Flicker(_) => return false,
         };
         let interval = topology.interval;
         self.changes.get(&service).is_some_and(|times| {
@@ -123,6 +123,10 @@ impl<'a> Builder<'a> {
             self.offer_edge(edge);
         }
         for link in self.scene.failing() {
+            // The only instance of a service is the whole way.
+            if topology.edges[topology.link_edge[link]].links.len() == 1 {
+                continue;
+            }
             let horizon = self.scene.horizon(std::iter::once(link));
             let mut terms = Vec::new();
             self.scene.link_terms(&mut terms, link, 1.0, horizon);
@@ -137,8 +141,9 @@ impl<'a> Builder<'a> {
                 self.offer_dead(instance);
             }
         }
+        self.offer_flickers(&targets);
         self.offer_places(&targets);
-        self.offer_versions(&observers);
+        self.offer_versions(&observers, &targets);
     }
 
     fn offer_node(&mut self, node: usize) {
@@ -163,19 +168,13 @@ impl<'a> Builder<'a> {
         let hard = Likelihood {
             ping: Some(model.hard),
             readiness: model.hard,
-            scattered: false,
+            rhythm: Rhythm::Steady,
             silent: Some(model.silent),
             classes: Some(&model.node_classes),
         };
         let deaf = Likelihood {
             silent: None,
             ..hard
-        };
-        let intermittent = Likelihood {
-            ping: Some(model.sometimes),
-            readiness: model.sometimes,
-            scattered: true,
-            ..deaf
         };
         self.offer(fault, Mode::Hard, model.node, &timeline, &hard);
         if answered {
@@ -191,8 +190,7 @@ impl<'a> Builder<'a> {
             let prior = model.node + model.application;
             self.offer(fault, Mode::Application, prior, &timeline, &application);
         }
-        let prior = model.node + model.intermittent;
-        self.offer(fault, Mode::Intermittent, prior, &timeline, &intermittent);
+        self.offer_intermittent(fault, model.node, &timeline, &deaf);
     }
 
     fn offer_edge(&mut self, edge: usize) {
@@ -210,19 +208,43 @@ impl<'a> Builder<'a> {
         let hard = Likelihood {
             ping: Some(model.hard),
             readiness: model.hard,
-            scattered: false,
+            rhythm: Rhythm::Steady,
             silent: None,
             classes: Some(&model.edge_classes),
         };
-        let intermittent = Likelihood {
-            ping: Some(model.sometimes),
-            readiness: model.sometimes,
-            scattered: true,
-            ..hard
-        };
         self.offer(fault, Mode::Hard, prior, timeline, &hard);
+        self.offer_intermittent(fault, prior, timeline, &hard);
+    }
+
+    /// The same fault when it does not bite all the time: seldom, often, or in phases.
+    fn offer_intermittent(
+        &mut self,
+        fault: Fault,
+        prior: f64,
+        timeline: &Timeline,
+        steady: &Likelihood<'_>,
+    ) {
+        if !timeline.has_good() {
+            return;
+        }
+        let model = self.model();
         let prior = prior + model.intermittent;
-        self.offer(fault, Mode::Intermittent, prior, timeline, &intermittent);
+        for rate in [model.sometimes, model.often] {
+            let scattered = Likelihood {
+                ping: Some(rate),
+                readiness: rate,
+                rhythm: Rhythm::Scattered,
+                ..*steady
+            };
+            self.offer(fault, Mode::Intermittent, prior, timeline, &scattered);
+        }
+        let phases = Likelihood {
+            rhythm: Rhythm::Phases {
+                switch: model.switch,
+            },
+            ..*steady
+        };
+        self.offer(fault, Mode::Intermittent, prior, timeline, &phases);
     }
 
     /// An instance that reaches nothing.
@@ -236,7 +258,7 @@ impl<'a> Builder<'a> {
         let egress = Likelihood {
             ping: Some(model.egress),
             readiness: model.egress,
-            scattered: false,
+            rhythm: Rhythm::Steady,
             silent: None,
             classes: Some(&model.egress_classes),
         };
@@ -259,7 +281,7 @@ impl<'a> Builder<'a> {
         let dead = Likelihood {
             ping: Some(model.place),
             readiness: model.place,
-            scattered: true,
+            rhythm: Rhythm::Scattered,
             silent: Some(model.silent),
             classes: Some(&model.dead_classes),
         };

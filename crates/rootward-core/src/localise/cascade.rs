@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::anomaly::Scene;
+use super::anomaly::{Observation, Scene};
 use super::candidate::Candidate;
 use super::cause::Fault;
 use super::graph::Label;
-use super::timeline::{Likelihood, Timeline};
+use super::timeline::{Account, Likelihood, Rhythm, Timeline};
 
 /// How far a failure is followed.
 const HOPS: usize = 3;
@@ -94,23 +94,27 @@ impl<'a> Cascades<'a> {
         let steady = Likelihood {
             ping: None,
             readiness: model.cascade,
-            scattered: false,
+            rhythm: Rhythm::Steady,
             silent: None,
             classes: Some(&model.cascade_classes),
         };
-        let now_and_then = Likelihood {
-            readiness: model.sometimes,
-            scattered: true,
+        let partly = |readiness: f64| Likelihood {
+            readiness,
+            rhythm: Rhythm::Scattered,
             ..steady
         };
-        let steady = timeline.account(model, &steady);
-        let now_and_then = timeline.account(model, &now_and_then);
-        let account = match (steady, now_and_then) {
-            (Some(steady), Some(other)) if steady.worth >= other.worth => steady,
-            (_, Some(other)) => other,
-            (Some(steady), None) => steady,
-            (None, None) => return None,
-        };
+        let mut account: Option<Account> = None;
+        for likelihood in [steady, partly(model.often), partly(model.sometimes)] {
+            let other = timeline.account(model, &likelihood);
+            let is_better = |other: &Account| {
+                let known = account.as_ref();
+                known.is_none_or(|known| other.worth > known.worth)
+            };
+            if other.as_ref().is_some_and(is_better) {
+                account = other;
+            }
+        }
+        let account = account?;
         Some(Passing {
             node,
             cost: account.good_cost + account.class.map_or(0.0, |(_, cost)| cost),
@@ -127,47 +131,67 @@ impl<'a> Cascades<'a> {
     }
 
     /// Where the fault reaches, by place in [`Self::passing`], with the fee.
+    ///
+    /// It starts from the failing dependencies that the fault explains directly, and from the callers of a dead node
+    /// that nobody hears from.
     pub(super) fn reached_by(&self, candidate: &Candidate) -> Vec<(usize, f64)> {
         let mut fees = BTreeMap::new();
         if self.passing.is_empty() {
             return Vec::new();
         }
+        let topology = self.scene.topology;
         let onset = candidate.account.onset;
-        let mut front: BTreeMap<usize, f64> = BTreeMap::new();
-        let mut visited: BTreeSet<usize> = BTreeSet::new();
-        match candidate.fault {
-            Fault::Node(node) => {
-                front.insert(node, 0.0);
+        let mut seeds = BTreeSet::new();
+        for &(observation, _) in &candidate.account.gains {
+            if let Observation::Failing { link } = self.scene.observations[observation] {
+                seeds.insert(topology.link_edge[link]);
             }
-            Fault::Edge(edge) => {
-                visited.insert(self.scene.topology.edges[edge].to);
-                self.step(edge, 0.0, onset, &visited, &mut front, &mut fees);
-            }
-            Fault::Host(host) => {
-                let resources = &self.scene.topology.hosts[host].resources;
-                front.extend(resources.iter().map(|&node| (node, 0.0)));
-            }
-            Fault::Zone(zone) => {
-                let resources = &self.scene.topology.zones[zone].resources;
-                front.extend(resources.iter().map(|&node| (node, 0.0)));
-            }
-            Fault::Instance(_)
-            | Fault::InstanceEdge(_)
-            | Fault::Poller(_)
-            | Fault::Version(_, _) => return Vec::new(),
         }
-        let done = usize::from(matches!(candidate.fault, Fault::Edge(_)));
-        for _ in done..HOPS {
+        let mut visited = BTreeSet::new();
+        if let Fault::Node(node) = candidate.fault {
+            visited.insert(node);
+        }
+        for node in self.affected(candidate.fault) {
+            seeds.extend(&topology.nodes[node].callers);
+        }
+        let mut front = BTreeMap::new();
+        for edge in seeds {
+            self.step(edge, 0.0, onset, &visited, &mut front, &mut fees);
+        }
+        for _ in 1..HOPS {
             visited.extend(front.keys());
             let mut next = BTreeMap::new();
             for (&node, &cost) in &front {
-                for &edge in &self.scene.topology.nodes[node].callers {
+                for &edge in &topology.nodes[node].callers {
                     self.step(edge, cost, onset, &visited, &mut next, &mut fees);
                 }
             }
             front = next;
         }
         fees.into_iter().collect()
+    }
+
+    /// The nodes that a fault affects as a whole or in part.
+    fn affected(&self, fault: Fault) -> BTreeSet<usize> {
+        let topology = self.scene.topology;
+        let place = match fault {
+            Fault::Node(node) | Fault::Version(node, _) => return BTreeSet::from([node]),
+            Fault::Instance(instance) => {
+                let silent = self.scene.observation_of_instance(instance).is_some();
+                let service = topology.instances[instance].node;
+                return silent.then_some(service).into_iter().collect();
+            }
+            Fault::Host(host) => &topology.hosts[host],
+            Fault::Zone(zone) => &topology.zones[zone],
+            Fault::Edge(_) | Fault::InstanceEdge(_) | Fault::Poller(_) | Fault::Flicker(_) => {
+                return BTreeSet::new();
+            }
+        };
+        let services = place
+            .instances
+            .iter()
+            .map(|&instance| topology.instances[instance].node);
+        place.resources.iter().copied().chain(services).collect()
     }
 
     /// Follows one dependency upwards, if it fails or nobody can say.

@@ -17,6 +17,8 @@ pub(super) enum Fault {
     Poller(usize),
     /// A release, by service and place among its releases sorted by name.
     Version(usize, usize),
+    /// A service that was not ready for a moment. Explains, and is never named.
+    Flicker(usize),
 }
 
 /// The name of a fault. Its text form is that of recorded scenarios: `node:db`, `edge:api->db`.
@@ -71,9 +73,10 @@ impl CauseId {
         }
     }
 
-    pub(super) fn new(fault: Fault, topology: &Topology, versions: &[Arc<str>]) -> Self {
+    /// `None` for what is never named.
+    pub(super) fn new(fault: Fault, topology: &Topology, versions: &[Arc<str>]) -> Option<Self> {
         let node = |node: usize| topology.nodes[node].id.clone();
-        match fault {
+        Some(match fault {
             Fault::Node(number) => Self::Node(node(number)),
             Fault::Instance(number) => Self::Instance(topology.instances[number].id.clone()),
             Fault::Edge(number) => Self::Edge {
@@ -91,7 +94,8 @@ impl CauseId {
                 service: node(service),
                 version: versions.get(number).cloned().unwrap_or_else(|| "".into()),
             },
-        }
+            Fault::Flicker(_) => return None,
+        })
     }
 }
 

@@ -76,7 +76,7 @@ pub(super) fn impacted(
                 }
             }
             Fault::Version(service, number) => instances = instances_of(service, number),
-            Fault::Poller(_) => {}
+            Fault::Poller(_) | Fault::Flicker(_) => {}
         }
         for instance in instances {
             let service = topology.instances[instance].node;

@@ -9,7 +9,8 @@ use super::event::ErrorClass;
 /// Probabilities of the eight error classes, in the order of [`ErrorClass::ALL`].
 pub type ClassTable = [f64; 8];
 
-/// Priors, detection probabilities and noise. [`Model::default`] is what was tuned on simulated scenarios.
+/// Priors, detection probabilities and noise. [`Model::default`] was tuned on the tuning
+/// seeds of `rootward-sim`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Prior cost of a fault of a whole node.
@@ -34,6 +35,8 @@ pub struct Model {
     pub poller: f64,
     /// Prior cost of a bad release of a service.
     pub version: f64,
+    /// Cost of a service not being ready for a moment, for no lasting reason.
+    pub flicker: f64,
     /// A recent change of a service lowers its prior costs by this; at most 2.
     pub change: f64,
 
@@ -41,7 +44,11 @@ pub struct Model {
     pub hard: f64,
     /// The same for intermittent faults.
     pub sometimes: f64,
-    /// The same for readiness checks of a sick application.
+    /// The same for faults that bite more often than not.
+    pub often: f64,
+    /// Cost of an intermittent fault going on or off.
+    pub switch: f64,
+    /// The same as `hard` for readiness checks of a sick application.
     pub sick_readiness: f64,
     /// The same for pings of a sick application.
     pub sick_ping: f64,
@@ -84,6 +91,8 @@ pub struct Model {
     pub application_classes: ClassTable,
     /// What a broken way looks like.
     pub edge_classes: ClassTable,
+    /// What the way of a bad release to one dependency looks like.
+    pub release_classes: ClassTable,
     /// What an instance that reaches nothing sees.
     pub egress_classes: ClassTable,
     /// What a dead replica looks like.
@@ -106,20 +115,23 @@ pub struct Model {
 impl Default for Model {
     fn default() -> Self {
         Self {
-            node: 7.5,
+            node: 11.0,
             deaf: 1.2,
             application: 0.3,
-            intermittent: 1.5,
-            edge: 8.8,
-            instance: 7.8,
-            instance_edge: 10.0,
-            host: 8.5,
-            zone: 10.0,
-            poller: 9.0,
-            version: 9.5,
-            change: 1.5,
+            intermittent: 0.7,
+            edge: 12.3,
+            instance: 11.3,
+            instance_edge: 13.0,
+            host: 12.0,
+            zone: 13.5,
+            poller: 10.0,
+            version: 13.0,
+            flicker: 4.0,
+            change: 2.0,
             hard: 0.97,
-            sometimes: 0.4,
+            sometimes: 0.35,
+            often: 0.7,
+            switch: 1.5,
             sick_readiness: 0.95,
             sick_ping: 0.1,
             egress: 0.9,
@@ -130,7 +142,7 @@ impl Default for Model {
             late_onset: 2.3,
             lost_poll: 0.02,
             silent: 0.97,
-            noise: 0.01,
+            noise: 0.012,
             noise_weight: 60.0,
             noise_span: 4.0,
             match_same: 0.85,
@@ -140,12 +152,13 @@ impl Default for Model {
             node_classes: [0.35, 0.45, 0.02, 0.01, 0.01, 0.08, 0.06, 0.02],
             application_classes: [0.15, 0.02, 0.01, 0.01, 0.03, 0.6, 0.16, 0.02],
             edge_classes: [0.35, 0.08, 0.15, 0.15, 0.15, 0.03, 0.06, 0.03],
+            release_classes: [0.33, 0.06, 0.04, 0.24, 0.26, 0.03, 0.02, 0.02],
             egress_classes: [0.5, 0.05, 0.25, 0.05, 0.05, 0.02, 0.05, 0.03],
             dead_classes: [0.48, 0.45, 0.01, 0.01, 0.01, 0.02, 0.01, 0.01],
             place_classes: [0.75, 0.15, 0.03, 0.01, 0.01, 0.02, 0.02, 0.01],
             cascade_classes: [0.15, 0.02, 0.01, 0.01, 0.01, 0.7, 0.08, 0.02],
-            decay: 0.85,
-            temperature: 2.0,
+            decay: 0.9,
+            temperature: 1.5,
             naming: 0.5,
             circle: 2.0,
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::anomaly::Observation;
 use super::answer::{Explanation, RootCause, State};
 use super::candidate::Mode;
-use super::cause::Fault;
+use super::cause::{CauseId, Fault};
 use super::problem::Choice;
 use super::solution::Solution;
 use super::verdict::{Verdict, margin};
@@ -127,13 +127,13 @@ impl Verdict<'_> {
             .into_iter()
             .map(|(place, fee)| (topology.nodes[self.passing[place].node].id.clone(), fee));
         Some(RootCause {
-            id: self.id(named.fault),
+            id: self.id(named.fault)?,
             state,
             confidence,
             evidence,
             silent,
-            alternatives: named.instead.iter().map(|fault| self.id(*fault)).collect(),
-            group: named.group.iter().map(|fault| self.id(*fault)).collect(),
+            alternatives: self.ids(&named.instead),
+            group: self.ids(&named.group),
             explanation: Explanation {
                 onset: Moment::from_millis(candidate.account.onset),
                 prior: candidate.prior,
@@ -143,8 +143,12 @@ impl Verdict<'_> {
                 good_count,
                 good_cost: candidate.account.good_cost,
                 margin: named.margin,
-                runner_up: named.instead.first().map(|fault| self.id(*fault)),
+                runner_up: self.ids(&named.instead).into_iter().next(),
             },
         })
+    }
+
+    fn ids(&self, faults: &[Fault]) -> Vec<CauseId> {
+        faults.iter().filter_map(|fault| self.id(*fault)).collect()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::candidate::{Builder, Mode};
 use super::cause::Fault;
-use super::timeline::{Likelihood, Timeline};
+use super::timeline::{Likelihood, Rhythm, Timeline};
 
 /// Things that have to be wrong in a host.
 const WRONG_IN_HOST: usize = 2;
@@ -148,7 +148,7 @@ impl Builder<'_> {
         let blind = Likelihood {
             ping: None,
             readiness: 0.0,
-            scattered: false,
+            rhythm: Rhythm::Steady,
             silent: Some(model.silent),
             classes: None,
         };
@@ -162,76 +162,84 @@ impl Builder<'_> {
         );
     }
 
-    /// Releases of services that run more than one, when instances of the same release fail.
-    pub(super) fn offer_versions(&mut self, observers: &BTreeMap<usize, usize>) {
+    /// Releases of services that run more than one, when their instances or their callers see failures.
+    pub(super) fn offer_versions(
+        &mut self,
+        observers: &BTreeMap<usize, usize>,
+        targets: &BTreeSet<usize>,
+    ) {
         let topology = self.scene.topology;
-        let services: BTreeSet<usize> = observers
-            .keys()
+        let observing = observers.keys();
+        let mut services: BTreeSet<usize> = observing
             .map(|&instance| topology.instances[instance].node)
             .collect();
+        services.extend(targets);
         for service in services {
             let versions = versions_of(self.versions, &topology.nodes[service].instances);
             if versions.len() < 2 {
                 continue;
             }
             for (number, version) in versions.iter().enumerate() {
-                self.offer_version(service, number, version);
+                let all = topology.nodes[service].instances.iter().copied();
+                let ours: Vec<usize> = all
+                    .filter(|&instance| self.versions[instance].as_ref() == Some(version))
+                    .collect();
+                self.offer_sick_release(service, number, ours.len());
+                self.offer_ways_of_release(service, number, &ours);
             }
         }
     }
 
-    fn offer_version(&mut self, service: usize, number: usize, version: &Arc<str>) {
+    /// A release whose instances are not ready: its share of the callers' readiness checks fails.
+    fn offer_sick_release(&mut self, service: usize, number: usize, ours: usize) {
         let (scene, topology, model) = (self.scene, self.scene.topology, self.model());
-        let all = &topology.nodes[service].instances;
-        let ours: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|&instance| self.versions[instance].as_ref() == Some(version))
-            .collect();
-        // Dependencies that the release fails to use; the others say nothing about it.
-        let failing: Vec<usize> = topology.nodes[service]
-            .dependencies
-            .iter()
-            .copied()
-            .filter(|&edge| {
-                ours.iter().any(|&instance| {
-                    let link =
-                        topology.edges[edge].links.start + topology.instances[instance].ordinal;
-                    scene.observation_of_link(link).is_some()
-                })
-            })
-            .collect();
-        let links = || {
-            failing.iter().flat_map(|&edge| {
-                let first = topology.edges[edge].links.start;
-                ours.iter()
-                    .map(move |&instance| first + topology.instances[instance].ordinal)
-            })
-        };
-        if ours.len() < 2 {
-            return;
-        }
-        let horizon = scene.horizon(links().chain(topology.links_to(service)));
-        let share = ours.len() as f64 / all.len() as f64;
+        let share = ours as f64 / topology.nodes[service].instances.len() as f64;
+        let horizon = scene.horizon(topology.links_to(service));
         let mut terms = Vec::new();
-        for link in links() {
-            scene.link_terms(&mut terms, link, 1.0, horizon);
-        }
         for link in topology.links_to(service) {
-            if scene.observation_of_link(link).is_some() {
-                scene.link_terms(&mut terms, link, share, horizon);
-            }
+            scene.link_terms(&mut terms, link, share, horizon);
         }
-        let release = Likelihood {
-            ping: Some(model.hard),
-            readiness: model.hard,
-            scattered: false,
+        let sick = Likelihood {
+            ping: Some(model.sick_ping),
+            readiness: model.sick_readiness,
+            rhythm: Rhythm::Scattered,
             silent: None,
-            classes: Some(&model.edge_classes),
+            classes: Some(&model.application_classes),
         };
         let fault = Fault::Version(service, number);
         let timeline = Timeline::new(terms);
-        self.offer(fault, Mode::Hard, model.version, &timeline, &release);
+        self.offer(fault, Mode::Application, model.version, &timeline, &sick);
+    }
+
+    /// A release whose instances cannot use one dependency.
+    fn offer_ways_of_release(&mut self, service: usize, number: usize, ours: &[usize]) {
+        let (scene, topology, model) = (self.scene, self.scene.topology, self.model());
+        for &edge in &topology.nodes[service].dependencies {
+            let first = topology.edges[edge].links.start;
+            let links = ours.iter();
+            let links: Vec<usize> = links
+                .map(|&instance| first + topology.instances[instance].ordinal)
+                .collect();
+            let failing = |link: &usize| scene.observation_of_link(*link).is_some();
+            if !links.iter().any(failing) {
+                continue;
+            }
+            let horizon = scene.horizon(links.iter().copied());
+            let mut terms = Vec::new();
+            for &link in &links {
+                scene.link_terms(&mut terms, link, 1.0, horizon);
+            }
+            let way = Likelihood {
+                ping: Some(model.hard),
+                readiness: model.hard,
+                rhythm: Rhythm::Steady,
+                silent: None,
+                classes: Some(&model.release_classes),
+            };
+            let fault = Fault::Version(service, number);
+            let timeline = Timeline::new(terms);
+            self.offer(fault, Mode::Hard, model.version, &timeline, &way);
+        }
     }
 }
 
@@ -248,7 +256,7 @@ fn lost(model: &super::model::Model) -> Likelihood<'_> {
     Likelihood {
         ping: Some(model.place),
         readiness: model.place,
-        scattered: true,
+        rhythm: Rhythm::Scattered,
         silent: Some(model.silent),
         classes: Some(&model.place_classes),
     }

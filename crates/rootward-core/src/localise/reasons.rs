@@ -46,7 +46,9 @@ impl Verdict<'_> {
                     .flat_map(|&node| topology.links_to(node))
                     .collect()
             }
-            Fault::Zone(_) | Fault::Poller(_) | Fault::Version(_, _) => Vec::new(),
+            Fault::Zone(_) | Fault::Poller(_) | Fault::Version(_, _) | Fault::Flicker(_) => {
+                Vec::new()
+            }
         };
         let mut good: Vec<(u64, usize)> = links
             .into_iter()

@@ -46,6 +46,20 @@ pub(super) enum What {
     Silent { observation: usize },
 }
 
+/// In which rhythm a fault bites.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rhythm {
+    /// Always since it began: failures count in the unbroken run at the end of each check.
+    Steady,
+    /// Anywhere since it began, each check on its own.
+    Scattered,
+    /// On for a while, off for a while; every switch has this cost.
+    Phases {
+        /// Of going on or off.
+        switch: f64,
+    },
+}
+
 /// How a kind of fault shows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Likelihood<'a> {
@@ -53,8 +67,7 @@ pub(super) struct Likelihood<'a> {
     pub(super) ping: Option<f64>,
     /// Probability that a readiness check fails.
     pub(super) readiness: f64,
-    /// Failures count wherever they are; otherwise only in the unbroken run at the end.
-    pub(super) scattered: bool,
+    pub(super) rhythm: Rhythm,
     /// Probability that a poll gets no answer; `None` if polls are not touched.
     pub(super) silent: Option<f64>,
     /// What its failures look like; `None` if it has none.
@@ -87,6 +100,12 @@ impl Timeline {
     pub(super) fn new(mut terms: Vec<Term>) -> Self {
         terms.sort_by_key(|term| std::cmp::Reverse(term.at));
         Self { terms }
+    }
+
+    /// Whether anything good was seen: without it, a fault that bites now and then explains nothing better.
+    pub(super) fn has_good(&self) -> bool {
+        let good = |term: &Term| matches!(term.what, What::Good { .. } | What::Answered);
+        self.terms.iter().any(good)
     }
 
     /// The classes seen.
@@ -129,23 +148,22 @@ impl Timeline {
         class: Option<(ErrorClass, f64)>,
     ) -> Option<Account> {
         let usual = class.map(|(class, _)| class);
-        let mut sum = 0.0;
-        let mut best = 0.0;
-        let mut end = 0;
-        for (place, term) in self.terms.iter().enumerate() {
-            let value = value(model, likelihood, usual, term);
-            sum += value;
-            if value > 0.0 && sum > best {
-                best = sum;
-                end = place + 1;
-            }
-        }
-        let since = self.terms.get(..end)?;
-        let onset = since.last()?.at;
+        let values = self.terms.iter();
+        let values: Vec<f64> = values
+            .map(|term| value(model, likelihood, usual, term))
+            .collect();
+        let (best, bites) = match likelihood.rhythm {
+            Rhythm::Steady | Rhythm::Scattered => since_onset(&values),
+            Rhythm::Phases { switch } => in_phases(&values, switch),
+        }?;
+        let mut onset = None;
         let mut gains = Vec::new();
         let mut good_cost = 0.0;
-        for term in since {
-            let value = value(model, likelihood, usual, term);
+        for ((term, value), bites) in self.terms.iter().zip(values).zip(bites) {
+            if !bites {
+                continue;
+            }
+            onset = Some(term.at);
             match term.what {
                 What::Bad { observation, .. } | What::Silent { observation } if value > 0.0 => {
                     gains.push((observation, value));
@@ -154,6 +172,8 @@ impl Timeline {
                 What::Good { .. } | What::Answered => good_cost -= value,
             }
         }
+        // What switching on and off costs is part of what believing in the rhythm costs.
+        good_cost += best.switches;
         gains.sort_by_key(|gain| gain.0);
         gains.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
@@ -166,10 +186,69 @@ impl Timeline {
             gains,
             good_cost,
             class,
-            onset,
-            worth: best - class.map_or(0.0, |(_, cost)| cost),
+            onset: onset?,
+            worth: best.value - class.map_or(0.0, |(_, cost)| cost),
         })
     }
+}
+
+/// The value of a rhythm, net of the switches in it.
+struct Best {
+    value: f64,
+    switches: f64,
+}
+
+/// The onset that explains best: a prefix of the values, newest first, with the largest sum.
+fn since_onset(values: &[f64]) -> Option<(Best, Vec<bool>)> {
+    let (mut sum, mut best, mut end) = (0.0, 0.0, 0);
+    for (place, value) in values.iter().enumerate() {
+        sum += value;
+        if *value > 0.0 && sum > best {
+            best = sum;
+            end = place + 1;
+        }
+    }
+    let bites = (0..values.len()).map(|place| place < end).collect();
+    let best = Best {
+        value: best,
+        switches: 0.0,
+    };
+    (end > 0).then_some((best, bites))
+}
+
+/// The phases that explain best, by the Viterbi algorithm over two states (Viterbi, IEEE Transactions on Information
+/// Theory 13, 1967). At least two phases, else it is a steady fault or a recovered one.
+fn in_phases(values: &[f64], switch: f64) -> Option<(Best, Vec<bool>)> {
+    // Newest first: `on` and `off` are the best sums up to a place that end there in that state.
+    let (mut on, mut off) = (0.0_f64, 0.0_f64);
+    let mut came: Vec<(bool, bool)> = Vec::with_capacity(values.len());
+    for value in values {
+        let stays_on = on >= off - switch;
+        let stays_off = off >= on - switch;
+        came.push((stays_on, stays_off));
+        let next_on = if stays_on { on } else { off - switch } + value;
+        off = if stays_off { off } else { on - switch };
+        on = next_on;
+    }
+    let mut is_on = on - switch > off;
+    let value = if is_on { on - switch } else { off };
+    let mut bites = vec![false; values.len()];
+    let (mut phases, mut switches) = (0, 0.0);
+    if is_on {
+        switches += switch;
+    }
+    for (place, (stays_on, stays_off)) in came.into_iter().enumerate().rev() {
+        bites[place] = is_on;
+        let was_on = if is_on { stays_on } else { !stays_off };
+        if is_on && (!was_on || place == 0) {
+            phases += 1;
+        }
+        if is_on != was_on {
+            switches += switch;
+        }
+        is_on = was_on;
+    }
+    (phases >= 2 && value > 0.0).then_some((Best { value, switches }, bites))
 }
 
 /// What one term adds when the fault is there, against noise alone.
@@ -201,7 +280,7 @@ fn value(
             let (Some(chance), Some(usual)) = (failing(readiness), usual) else {
                 return 0.0;
             };
-            if !unbroken && !likelihood.scattered {
+            if !unbroken && likelihood.rhythm == Rhythm::Steady {
                 return 0.0;
             }
             let explained = chance * model.matching(usual, class);

@@ -81,7 +81,8 @@ impl Verdict<'_> {
             | Fault::Host(_)
             | Fault::Zone(_)
             | Fault::Poller(_)
-            | Fault::Version(_, _) => None,
+            | Fault::Version(_, _)
+            | Fault::Flicker(_) => None,
         }
     }
 
@@ -157,16 +158,14 @@ impl Verdict<'_> {
             .map(|(fault, standing)| (*fault, margin(standing)))
             .collect();
         rank.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        rank.truncate(RANK_LIMIT);
-        rank.into_iter()
-            .map(|(fault, margin)| Ranked {
-                id: self.id(fault),
-                margin,
-            })
-            .collect()
+        let named = rank.into_iter().filter_map(|(fault, margin)| {
+            let id = self.id(fault)?;
+            Some(Ranked { id, margin })
+        });
+        named.take(RANK_LIMIT).collect()
     }
 
-    pub(super) fn id(&self, fault: Fault) -> CauseId {
+    pub(super) fn id(&self, fault: Fault) -> Option<CauseId> {
         let topology = self.scene.topology;
         let versions = match fault {
             Fault::Version(service, _) => {
@@ -178,7 +177,8 @@ impl Verdict<'_> {
             | Fault::InstanceEdge(_)
             | Fault::Host(_)
             | Fault::Zone(_)
-            | Fault::Poller(_) => Vec::new(),
+            | Fault::Poller(_)
+            | Fault::Flicker(_) => Vec::new(),
         };
         CauseId::new(fault, topology, &versions)
     }
