@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind};
 
+const HAPROXY: &str = "ROOTWARD_TEST_HAPROXY";
+
 /// What `./test` prepared: where the server programs are, the shared servers, and the directory of the run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -14,6 +16,8 @@ pub struct Run {
     redis_server: PathBuf,
     redis_url: String,
     browser: PathBuf,
+    /// Needed by one proof only, so that the others run without it.
+    haproxy: Option<PathBuf>,
 }
 
 impl Run {
@@ -45,6 +49,7 @@ impl Run {
             redis_server: need("ROOTWARD_TEST_REDIS_SERVER")?.into(),
             redis_url: need("ROOTWARD_TEST_REDIS_URL")?,
             browser: need("ROOTWARD_TEST_BROWSER")?.into(),
+            haproxy: need(HAPROXY).ok().map(PathBuf::from),
         })
     }
 
@@ -66,6 +71,16 @@ impl Run {
     /// A Chromium, for what only a browser shows.
     pub fn browser(&self) -> &Path {
         &self.browser
+    }
+
+    /// A HAProxy, for proofs of what a load balancer makes of an instance.
+    ///
+    /// # Errors
+    ///
+    /// When its variable is missing.
+    pub fn haproxy(&self) -> Result<&Path, Error> {
+        let missing = Kind::NoVariable { variable: HAPROXY };
+        self.haproxy.as_deref().ok_or(missing.into())
     }
 
     /// The path of a program of this workspace, as built beside the test that asks.
