@@ -55,8 +55,8 @@ async fn a_hook_is_told_about_checks_readiness_and_status() {
         .local()
         .fall(1)
         .rise(1)
-        .interval(Duration::from_millis(20))
-        .timeout(Duration::from_millis(10));
+        .interval(Duration::from_millis(100))
+        .timeout(Duration::from_millis(50));
     let (builder, told) = told(cart().check(check));
     let health = builder.start().expect("it starts");
     assert_eq!(next(&told).await, r#"db: unknown to up None "" None"#);
@@ -121,8 +121,8 @@ async fn kf_009_kf_053_a_hook_that_panics_or_blocks_hurts_nobody() {
         .hard()
         .fall(1)
         .rise(1)
-        .interval(Duration::from_millis(20))
-        .timeout(Duration::from_millis(10));
+        .interval(Duration::from_millis(100))
+        .timeout(Duration::from_millis(50));
     let panicked = Arc::new(Mutex::new(0));
     let (release, blocked) = channel::<()>();
     let blocked = Mutex::new(blocked);

@@ -118,12 +118,22 @@ fn instance(families: &mut Families<'_>, view: &View<'_>) -> fmt::Result {
     Ok(())
 }
 
+/// The most workers that have a series of their own; the worst of all is in the lag.
+const MAX_WORKERS: usize = 256;
+
 fn vitals(families: &mut Families<'_>, vitals: &Vitals) -> fmt::Result {
     if let Some(lag) = vitals.seen().lag {
         let help = "How long the application's runtime takes to answer, at the last sample";
         families
             .seconds("loop_lag", help, MetricType::Gauge)?
             .encode_gauge(&lag.as_secs_f64())?;
+    }
+    let help = "For how long each worker of the application's runtime has been in one step; 0 while it waits or moves";
+    let mut family = families.seconds("worker_held", help, MetricType::Gauge)?;
+    for (worker, held) in vitals.seen().workers.iter().enumerate().take(MAX_WORKERS) {
+        family
+            .encode_family(&[("worker", worker.to_string())])?
+            .encode_gauge(&held.as_secs_f64())?;
     }
     let history = vitals.history();
     let help = "The longest that the application's runtime took to answer since the start";
