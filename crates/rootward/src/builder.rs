@@ -26,7 +26,7 @@ use crate::probe::{Beside, Ports, ProbeThread};
 use crate::runner::{Plan, Runner};
 use crate::shared::{CheckFacts, Shared};
 use crate::spread;
-use crate::telemetry::{Change, Hook, Journal, MAX_HOOKS, Observer};
+use crate::telemetry::{Change, Journal, Listeners, MAX_HOOKS, Observer};
 use crate::vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Limits, Pulse, Sampler,
     Vitals,
@@ -112,7 +112,7 @@ pub struct Builder {
     #[cfg(feature = "grpc")]
     pub(crate) listen_grpc: Option<SocketAddr>,
     access: Access,
-    hooks: Vec<Hook>,
+    listeners: Listeners,
     startup: Arc<Startup>,
     drain: Timing,
     #[cfg(unix)]
@@ -145,7 +145,7 @@ impl Builder {
             #[cfg(feature = "grpc")]
             listen_grpc: None,
             access: Access::loopback(),
-            hooks: Vec::new(),
+            listeners: Listeners::default(),
             startup: Arc::new(Startup::new()),
             drain: Timing::DEFAULT,
             #[cfg(unix)]
@@ -329,7 +329,7 @@ impl Builder {
     /// });
     /// ```
     pub fn on_change(mut self, hook: impl Fn(&Change) + Send + Sync + 'static) -> Self {
-        self.hooks.push(Arc::new(hook));
+        self.listeners.hooks.push(Arc::new(hook));
         self
     }
 
@@ -408,6 +408,25 @@ impl Builder {
         self
     }
 
+    /// The metrics of the checks through this meter of OpenTelemetry, for an application that exports its own that way;
+    /// `opentelemetry::global::meter("rootward")` is the one of the global provider.
+    ///
+    /// `rootward.check.duration` (s), `rootward.check.status`, `rootward.check.age` (s) and `rootward.check.flips`, each
+    /// with `rootward.check.name`, and with `error.type`, `db.system.name`, `server.address`, `server.port` and
+    /// `service.peer.name` of the semantic conventions where they are known. Durations are recorded on a thread of
+    /// their own; at most 1024 wait for it. Nothing is said about an instance that has ended.
+    ///
+    /// ```
+    /// let meter = opentelemetry::global::meter("rootward");
+    /// let builder = rootward::Health::builder("cart").opentelemetry(meter);
+    /// # let _ = builder;
+    /// ```
+    #[cfg(feature = "otel")]
+    pub fn opentelemetry(mut self, meter: opentelemetry::metrics::Meter) -> Self {
+        self.listeners.meter = Some(meter);
+        self
+    }
+
     /// Another source of wall-clock time than the system's, for tests and replays. It is read when a check completes,
     /// where its times are for people only, and where a token may have expired. No status follows from it.
     ///
@@ -460,7 +479,7 @@ impl Builder {
             grpc: self.listen_grpc,
         };
         let probe = ProbeThread::start(ports, &shared, signals, stopped.clone())?;
-        let observer = Observer::start(&shared, self.hooks, stopped.clone())?;
+        let observer = Observer::start(&shared, self.listeners, stopped.clone())?;
         let sampler = sampler.start()?;
         let tasks = [
             runtime.spawn(pulse.answer(stopped.clone())),
@@ -511,12 +530,12 @@ impl Builder {
                 format!("{} are too many, at most {MAX_CHECKS}", self.checks.len()),
             );
         }
-        if self.hooks.len() > MAX_HOOKS {
+        if self.listeners.hooks.len() > MAX_HOOKS {
             problems.add(
                 "on_change",
                 format!(
                     "{} hooks are too many, at most {MAX_HOOKS}",
-                    self.hooks.len()
+                    self.listeners.hooks.len()
                 ),
             );
         }

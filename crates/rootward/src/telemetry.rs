@@ -8,6 +8,8 @@ mod durations;
 mod hooks;
 mod journal;
 mod observer;
+#[cfg(feature = "otel")]
+mod otel;
 mod probes;
 
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use crate::shared::{At, CheckFacts};
 
 pub use change::{Change, CheckChange, ReadinessChange, StatusChange};
 pub(crate) use durations::{Distribution, Durations};
-pub(crate) use hooks::{Hook, Hooks, MAX_HOOKS};
+pub(crate) use hooks::{Hooks, Listeners, MAX_HOOKS};
 pub(crate) use journal::Journal;
 pub(crate) use observer::{Glance, Observer};
 pub(crate) use probes::Probes;
@@ -33,6 +35,8 @@ pub(crate) struct Telemetry {
     pub(crate) probes: Probes,
     pub(crate) hooks: Hooks,
     pub(crate) journal: Journal,
+    #[cfg(feature = "otel")]
+    pub(crate) recorder: Arc<otel::Recorder>,
 }
 
 impl Telemetry {
@@ -40,13 +44,28 @@ impl Telemetry {
     pub(crate) fn new(facts: &[CheckFacts], journal: Journal) -> Self {
         let longest = facts.iter().map(|facts| facts.timeout).max();
         let bounds = durations::bounds(longest.unwrap_or_default());
-        let stats = facts.iter().map(|_| Arc::new(CheckStats::new(bounds)));
+        #[cfg(feature = "otel")]
+        let recorder = Arc::<otel::Recorder>::default();
+        let stats = facts.iter().map(|_| CheckStats::new(bounds));
+        #[cfg(feature = "otel")]
+        let stats = stats
+            .enumerate()
+            .map(|(index, stats)| stats.recorded(index, &recorder));
         Self {
-            checks: stats.collect(),
+            checks: stats.map(Arc::new).collect(),
+            #[cfg(feature = "otel")]
+            recorder,
             probes: Probes::default(),
             hooks: Hooks::default(),
             journal,
         }
+    }
+
+    /// Tells nobody any more. The threads of those who are told end when they know all that is queued.
+    fn close(&self) {
+        self.hooks.close();
+        #[cfg(feature = "otel")]
+        self.recorder.close();
     }
 
     /// Says in the log what a check's result changed, and tells the hooks if that is its status.
@@ -60,7 +79,6 @@ impl Telemetry {
 }
 
 /// What a check's results amount to since the start.
-#[derive(Debug)]
 pub(crate) struct CheckStats {
     up: AtomicU64,
     degraded: AtomicU64,
@@ -69,6 +87,9 @@ pub(crate) struct CheckStats {
     /// In the order of [`ErrorCategory::ALL`].
     categories: [AtomicU64; ErrorCategory::ALL.len()],
     pub(crate) durations: Durations,
+    /// Which check this is, and who else wants to know.
+    #[cfg(feature = "otel")]
+    recorder: Option<(usize, Arc<otel::Recorder>)>,
 }
 
 /// One result.
@@ -92,7 +113,15 @@ impl CheckStats {
             flips: AtomicU64::new(0),
             categories: [const { AtomicU64::new(0) }; ErrorCategory::ALL.len()],
             durations: Durations::new(bounds),
+            #[cfg(feature = "otel")]
+            recorder: None,
         }
+    }
+
+    #[cfg(feature = "otel")]
+    fn recorded(mut self, index: usize, recorder: &Arc<otel::Recorder>) -> Self {
+        self.recorder = Some((index, Arc::clone(recorder)));
+        self
     }
 
     /// Counts one result.
@@ -103,6 +132,14 @@ impl CheckStats {
         }
         if let Some(took) = completed.took {
             self.durations.observe(took);
+            #[cfg(feature = "otel")]
+            if let Some((check, recorder)) = &self.recorder {
+                recorder.ran(otel::Ran {
+                    check: *check,
+                    took,
+                    category: completed.category,
+                });
+            }
         }
         // The first evidence, and the first after a silence, flips nothing.
         if completed.from != completed.to && completed.from != CheckStatus::Unknown {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rootward::{Check, Failure, Health};
 use tokio::runtime::Handle;
 
-/// Threads of ours, by name: the probe listener, the observer, the hooks.
+/// Threads of ours, by name: the probe listener, the sampler of the runtime, the observer, the hook.
 fn our_threads() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").expect("threads");
     threads
@@ -58,7 +58,7 @@ fn after_stop_no_task_and_no_thread_is_left() {
                 let address = health.listen_addr().expect("it listens");
                 let _idle = std::net::TcpStream::connect(address).expect("a connection");
                 tokio::time::sleep(Duration::from_millis(15)).await;
-                assert_eq!(our_threads(), 3);
+                assert_eq!(our_threads(), 4);
                 health.stop().await;
                 until_nothing_is_left(tasks).await;
             }

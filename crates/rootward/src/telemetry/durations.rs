@@ -17,6 +17,12 @@ pub(super) fn bounds(longest: Duration) -> &'static [u64] {
     &BOUNDS[..end.map_or(BOUNDS.len(), |end| end + 1)]
 }
 
+/// Bounds in seconds.
+#[cfg(feature = "otel")]
+pub(super) fn seconds_of(bounds: &[u64]) -> Vec<f64> {
+    bounds.iter().map(|bound| seconds(*bound)).collect()
+}
+
 /// A histogram of durations.
 #[derive(Debug)]
 pub(crate) struct Durations {

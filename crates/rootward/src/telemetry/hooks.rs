@@ -29,6 +29,14 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 /// A function of the application's.
 pub(crate) type Hook = Arc<dyn Fn(&Change) + Send + Sync>;
 
+/// Who wants to be told: what a builder collects.
+#[derive(Default)]
+pub(crate) struct Listeners {
+    pub(crate) hooks: Vec<Hook>,
+    #[cfg(feature = "otel")]
+    pub(crate) meter: Option<opentelemetry::metrics::Meter>,
+}
+
 type Queue = mpsc::Sender<Arc<Change>>;
 
 /// The queues of the hooks.
@@ -42,20 +50,13 @@ pub(crate) struct Hooks {
 impl Hooks {
     /// Starts the threads.
     pub(super) fn start(&self, hooks: Vec<Hook>) -> io::Result<HookThreads> {
-        let (ending, ended) = channel();
+        let mut threads = HookThreads::none();
         let mut queues = Vec::with_capacity(hooks.len());
         for hook in hooks {
             let (queue, waiting) = mpsc::channel(MAX_QUEUED_CHANGES);
-            let ending = ending.clone();
-            thread::Builder::new()
-                .name("rootward-hook".to_owned())
-                .spawn(move || call(&hook, waiting, &ending))?;
+            threads.spawn("rootward-hook", move || call(&hook, waiting))?;
             queues.push(queue);
         }
-        let threads = HookThreads {
-            running: queues.len(),
-            ended,
-        };
         if !queues.is_empty() {
             self.queues.store(Some(Arc::new(queues)));
         }
@@ -90,10 +91,37 @@ impl Hooks {
 /// The threads of the hooks.
 pub(super) struct HookThreads {
     running: usize,
+    ending: Sender<()>,
     ended: Receiver<()>,
 }
 
 impl HookThreads {
+    fn none() -> Self {
+        let (ending, ended) = channel();
+        Self {
+            running: 0,
+            ending,
+            ended,
+        }
+    }
+
+    /// One more, which ends when its queue is closed.
+    pub(super) fn spawn(
+        &mut self,
+        name: &str,
+        run: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        let ending = self.ending.clone();
+        let run = move || {
+            run();
+            // Nobody waits any more: it took too long.
+            let _ = ending.send(());
+        };
+        thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        self.running += 1;
+        Ok(())
+    }
+
     /// Waits a moment for threads whose queues were closed.
     pub(super) fn wait(mut self) {
         let until = Instant::now() + STOP_GRACE;
@@ -103,9 +131,8 @@ impl HookThreads {
                 .recv_timeout(until.saturating_duration_since(Instant::now()))
             {
                 Ok(()) => self.running -= 1,
-                // All senders are gone: the threads have ended.
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
+                // It is we who hold the last sender.
+                Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => {
                     let hooks = self.running;
                     tracing::warn!(target: "rootward", hooks, "hooks on changes still run");
                     return;
@@ -116,15 +143,13 @@ impl HookThreads {
 }
 
 /// Until the queue is closed and empty.
-fn call(hook: &Hook, mut waiting: mpsc::Receiver<Arc<Change>>, ending: &Sender<()>) {
+fn call(hook: &Hook, mut waiting: mpsc::Receiver<Arc<Change>>) {
     while let Some(change) = waiting.blocking_recv() {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(&change))) {
             let detail = panic_text(payload);
             tracing::error!(target: "rootward", detail, "a hook on changes panicked");
         }
     }
-    // Nobody waits any more: it took too long.
-    let _ = ending.send(());
 }
 
 #[cfg(test)]

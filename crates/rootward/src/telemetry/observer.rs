@@ -20,7 +20,7 @@ use crate::view::View;
 use crate::vitals::{Alive, Lag};
 
 use super::change::{Change, ReadinessChange, StatusChange};
-use super::hooks::Hook;
+use super::hooks::Listeners;
 
 /// The thread that looks. It ends with the rest of the instance, and the threads of the hooks end with it.
 pub(crate) struct Observer {
@@ -31,7 +31,7 @@ pub(crate) struct Observer {
 impl Observer {
     pub(crate) fn start(
         shared: &Arc<Shared>,
-        hooks: Vec<Hook>,
+        listeners: Listeners,
         mut stop: watch::Receiver<bool>,
     ) -> Result<Self, Kind> {
         let failed = |source| Kind::Thread {
@@ -41,7 +41,14 @@ impl Observer {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .map_err(failed)?;
-        let hook_threads = shared.telemetry.hooks.start(hooks).map_err(failed)?;
+        let hooks = &shared.telemetry.hooks;
+        #[cfg_attr(not(feature = "otel"), expect(unused_mut, reason = "one thread more"))]
+        let mut threads = hooks.start(listeners.hooks).map_err(failed)?;
+        #[cfg(feature = "otel")]
+        if let Some(meter) = listeners.meter {
+            let record = shared.telemetry.recorder.start(&meter, shared);
+            threads.spawn("rootward-otel", record).map_err(failed)?;
+        }
         let shared = Arc::clone(shared);
         let (ending, ended) = oneshot::channel();
         let observe = move || {
@@ -58,9 +65,9 @@ impl Observer {
                 }
             });
             shared.telemetry.journal.write();
-            shared.telemetry.hooks.close();
+            shared.telemetry.close();
             drop(shared);
-            hook_threads.wait();
+            threads.wait();
             // Whoever waits for it gives up only with its own thread.
             let _ = ending.send(());
         };
