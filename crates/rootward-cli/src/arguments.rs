@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Say everything that is wrong with a configuration, without running it.
     Validate(Validate),
+    /// Make a token that opens the detailed report of services, and the digest by which they know it.
+    Token(Token),
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +127,18 @@ pub(crate) struct Validate {
     /// The files, or directories with *.yaml files, of one configuration.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The token is printed once and kept nowhere. Give it to whoever asks, who sends it as `Authorization: Bearer`;
+give the digest to the services. docs/access.md explains rotation.
+
+Exit codes: 0 made, 3 the system gives no random numbers or the output cannot be written.")]
+pub(crate) struct Token {
+    /// It expires after so many days, at most 90; the time stands behind the digest. Without it, it does not expire.
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=90))]
+    pub(crate) days: Option<u64>,
 }
 
 /// Whom to ask.

@@ -5,6 +5,7 @@ pub(crate) mod explain;
 pub(crate) mod replay;
 pub(crate) mod serve;
 pub(crate) mod status;
+pub(crate) mod token;
 pub(crate) mod validate;
 
 use rootward_config::Problems;

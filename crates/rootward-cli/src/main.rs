@@ -40,5 +40,6 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
         Command::Explain(explain) => commands::explain::run(explain, terminal),
         Command::Replay(replay) => commands::replay::run(replay, terminal),
         Command::Validate(validate) => commands::validate::run(validate, terminal),
+        Command::Token(token) => commands::token::run(token, terminal),
     }
 }

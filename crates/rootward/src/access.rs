@@ -1,5 +1,9 @@
 //! Who may ask for what, and how often: what an application says about it, and the one place that decides.
 
+#[cfg(test)]
+mod captured;
+#[cfg(feature = "tls")]
+mod certificates;
 mod failures;
 mod file;
 mod gate;
@@ -9,11 +13,21 @@ mod rate;
 mod source;
 mod token;
 mod tokens;
+mod watch;
 
+#[cfg(feature = "tls")]
+pub use certificates::ClientCertificates;
+#[cfg(feature = "tls")]
+pub(crate) use certificates::{ClientCertificate, ClientName};
 pub(crate) use gate::{Caller, Gate, Principal, Refusal};
 pub(crate) use level::Level;
+#[cfg(feature = "tls")]
+pub(crate) use rate::Rate;
 pub use token::{Token, TokenDigest, TokenError};
 pub use tokens::{MAX_TOKENS, Tokens, TokensError};
+pub(crate) use watch::watch_files;
+#[cfg(feature = "tls")]
+pub(crate) use watch::{Contents, Files, read_all};
 
 /// Who may read the detailed routes: `/health`, `/health/deep` and `/metrics`.
 ///
@@ -36,11 +50,11 @@ pub use tokens::{MAX_TOKENS, Tokens, TokensError};
 /// | --- | --- | --- | --- |
 /// | open | `/livez`, `/readyz`, `/healthz`, `/startupz` | everybody | never limited |
 /// | public | `/status` | everybody | 10 a second for each source, 50 at once |
-/// | detailed | `/health`, `/metrics` | callers on this machine, tokens | 20 a second for each caller, 1,000 in all |
+/// | detailed | `/health`, `/metrics` | callers on this machine, tokens, certificates | 20 a second for each caller, 1,000 in all |
 /// | deep | `/health/deep` | the same | the same; its runs have a limit of their own |
 ///
-/// A source is an IPv4 address or an IPv6 network of 64 bits. Beyond a limit the answer is 429 with `Retry-After`. The
-/// limits are from section 4.3 of the project's reliability study; `docs/access.md` has all of them.
+/// A source is an IPv4 address or an IPv6 network of 64 bits. Beyond a limit the answer is 429 with `Retry-After` (RFC
+/// 6585, section 4). `docs/access.md` has all limits.
 #[derive(Debug, Clone)]
 #[must_use = "it says nothing until it is given to Builder::access"]
 pub struct Access {
@@ -48,6 +62,8 @@ pub struct Access {
     pub(crate) tokens: Option<Tokens>,
     pub(crate) open_metrics: bool,
     pub(crate) unlimited_rates: bool,
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: Option<ClientCertificates>,
 }
 
 impl Access {
@@ -59,6 +75,8 @@ impl Access {
             tokens: None,
             open_metrics: false,
             unlimited_rates: false,
+            #[cfg(feature = "tls")]
+            certificates: None,
         }
     }
 
@@ -86,6 +104,13 @@ impl Access {
     /// too, so that a rotation can be tried out there.
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = Some(tokens);
+        self
+    }
+
+    /// Whoever shows one of these certificates; the port speaks TLS as well then.
+    #[cfg(feature = "tls")]
+    pub fn client_certificates(mut self, certificates: ClientCertificates) -> Self {
+        self.certificates = Some(certificates);
         self
     }
 

@@ -428,7 +428,7 @@ impl Builder {
     }
 
     /// Another source of wall-clock time than the system's, for tests and replays. It is read when a check completes,
-    /// where its times are for people only, and where a token may have expired. No status follows from it.
+    /// where its times are for people only, and where a token or a certificate may have expired. No status follows from it.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};

@@ -25,6 +25,12 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingBody<'static>> {
         ));
     }
     findings.extend(blocked_workers(&vitals.workers, limits.lag_budget));
+    #[cfg(feature = "tls")]
+    if let Some(tls) = &view.shared.gate.tls
+        && let Some(sentence) = tls.expiry(view.shared.wall())
+    {
+        findings.push(finding("certificate_expiry", sentence));
+    }
     let misuse = view.shared.gate.misuse.sentences(view.now);
     findings.extend(misuse.map(|text| finding("probe_misuse", text)));
     findings

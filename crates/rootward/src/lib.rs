@@ -110,10 +110,11 @@
 //! | `axum` | `Health::router`, `Health::liveness_router`; the peer from `ConnectInfo`; and `tower` | `axum` without its default features |
 //! | `grpc` | `Health::grpc`, `Builder::listen_grpc`; and `tower` | `tonic`, `tonic-health`, `tokio-stream`; HTTP/2 (`h2`) |
 //! | `serve` | `serve`: a server for the application's own traffic, over HTTP/1.1 and HTTP/2, that drains | `pin-project-lite`, `socket2`, `tower-service`; HTTP/2 (`h2`) |
+//! | `tls` | `ClientCertificates`, `Access::client_certificates`: mutual TLS on the probe port | `rustls` with `ring`, `tokio-rustls`, `rustls-webpki`, `x509-cert` |
 //!
 //! # What is not built yet
 //!
-//! Mutual TLS and TLS on any port; metrics over OpenTelemetry (`/metrics` has the same).
+//! TLS on other ports than the one of the probes.
 
 mod access;
 mod builder;
@@ -142,6 +143,8 @@ mod telemetry;
 mod view;
 mod vitals;
 
+#[cfg(feature = "tls")]
+pub use access::ClientCertificates;
 pub use access::{Access, MAX_TOKENS, Token, TokenDigest, TokenError, Tokens, TokensError};
 pub use builder::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
 pub use check::{

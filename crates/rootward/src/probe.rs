@@ -10,15 +10,19 @@ mod query;
 mod reply;
 mod route;
 mod serve;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
+use crate::access::watch_files;
 use crate::error::Kind;
 use crate::runner::stopped;
 use crate::shared::Shared;
@@ -29,6 +33,11 @@ pub use answer::CHECK_FROM;
 pub(crate) use answering::Answering;
 pub(crate) use ports::Ports;
 pub(crate) use route::Endpoint;
+#[cfg(feature = "tls")]
+pub(crate) use tls::Tls;
+
+/// How long a stop waits for files that are being read.
+const READ_GRACE: Duration = Duration::from_secs(1);
 
 /// Work that goes on beside the answering of probes, on the same thread: what must not wait for the application.
 pub(crate) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -75,7 +84,8 @@ impl ProbeThread {
                     let _ = ready.send(Ok(()));
                     runtime.block_on(async {
                         let serving = async {
-                            sockets.serve(&answers, &shared, stop.clone()).await;
+                            let watching = watch_files(Arc::clone(&shared), stop.clone());
+                            tokio::join!(sockets.serve(&answers, &shared, stop.clone()), watching);
                             // Where nothing listens, signals are heard all the same.
                             stopped(&mut stop.clone()).await;
                         };
@@ -84,6 +94,8 @@ impl ProbeThread {
                             () = never_over(beside) => {}
                         }
                     });
+                    // A file that cannot be read to its end may be on a disk that is gone; nobody waits for that.
+                    runtime.shutdown_timeout(READ_GRACE);
                 }
                 Err(source) => {
                     let _ = ready.send(Err(source));

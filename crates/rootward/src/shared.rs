@@ -227,6 +227,11 @@ impl Shared {
             .is_ok()
     }
 
+    /// The wall clock, for what expires.
+    pub(crate) fn wall(&self) -> SystemTime {
+        (self.wall)()
+    }
+
     /// A moment of the recent past on both clocks.
     pub(crate) fn at(&self, instant: Instant) -> At {
         let wall = (self.wall)();

@@ -10,4 +10,5 @@ mod program;
 mod replay;
 mod serve;
 mod status;
+mod token;
 mod validate;

@@ -217,6 +217,7 @@ mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
     use super::*;
+    use crate::access::captured::Captured;
     use crate::access::token::Token;
 
     fn source(number: u32) -> Source {
@@ -253,6 +254,25 @@ mod tests {
         assert_eq!(failures.wait(source(1), None, now), None);
         failures.fail(source(1), None, now);
         assert_eq!(failures.wait(source(1), None, now), None);
+    }
+
+    #[test]
+    fn a_source_that_waits_is_written_about_once_a_minute() {
+        let (log, _guard) = Captured::begin();
+        let journal = Journal::default();
+        let mut failures = Failures::new(journal.clone());
+        let mut now = Instant::now();
+        for _ in 0..1000 {
+            if failures.wait(source(1), None, now).is_none() {
+                failures.fail(source(1), Some(id(1)), now);
+            }
+            now += Duration::from_millis(600);
+        }
+        journal.write();
+        let lines = log.take();
+        // Ten minutes; how often it fails in a minute gets less and less.
+        assert!((5..=10).contains(&lines.len()), "{lines:#?}");
+        insta::assert_snapshot!(lines[0], @r#"WARN rootward: wrong tokens are shown: it must wait source="198.51.100.1" token="rw1_0101010101010101""#);
     }
 
     #[test]

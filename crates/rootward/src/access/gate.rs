@@ -3,6 +3,9 @@
 //! It reads no clock and opens no socket: `now`, the peer, the headers and the verified certificate are arguments.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+#[cfg(feature = "tls")]
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +23,12 @@ use super::misuse::Misuse;
 use super::rate::{Rate, Rates};
 use super::source::Source;
 use super::token::{TokenDigest, TokenId};
-use super::tokens::{Accepted, TokensError, Verdict};
+use super::tokens::{Accepted, TokensError, Verdict, parse_file};
+use super::watch::Contents;
+#[cfg(feature = "tls")]
+use super::{ClientCertificate, ClientName};
+#[cfg(feature = "tls")]
+use crate::probe::Tls;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -50,15 +58,22 @@ const MAX_SOURCES: usize = 4096;
 const MAX_PRINCIPALS: usize = 256;
 
 /// Whose connection a request came over.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Caller {
     /// None if nobody told us: then it is not this machine.
     pub(crate) address: Option<SocketAddr>,
+    /// What it proved when the connection was made.
+    #[cfg(feature = "tls")]
+    pub(crate) certificate: Option<Arc<ClientCertificate>>,
 }
 
 impl From<Option<SocketAddr>> for Caller {
     fn from(address: Option<SocketAddr>) -> Self {
-        Self { address }
+        Self {
+            address,
+            #[cfg(feature = "tls")]
+            certificate: None,
+        }
     }
 }
 
@@ -71,6 +86,9 @@ pub(crate) enum Principal {
     Loopback,
     /// Whoever has this token.
     Token(TokenId),
+    /// Whoever has a certificate with this name.
+    #[cfg(feature = "tls")]
+    Certificate(ClientName),
 }
 
 /// Why somebody was not let in. What exactly was wrong is not said.
@@ -88,6 +106,10 @@ pub(crate) struct Gate {
     open_metrics: bool,
     unlimited_rates: bool,
     tokens: Option<TokenSet>,
+    #[cfg(feature = "tls")]
+    allowed: Vec<ClientName>,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<Tls>,
     /// Not locked for open endpoints: they wait for nobody. Held for microseconds, also where an application's thread and
     /// the probe thread share it.
     counts: Mutex<Counts>,
@@ -96,7 +118,7 @@ pub(crate) struct Gate {
 
 struct TokenSet {
     accepted: ArcSwap<Accepted>,
-    from_file: bool,
+    file: Option<PathBuf>,
 }
 
 struct Counts {
@@ -125,8 +147,16 @@ impl Gate {
             };
             Some(TokenSet {
                 accepted: ArcSwap::from_pointee(accepted),
-                from_file: tokens.path().is_some(),
+                file: tokens.path().map(Path::to_owned),
             })
+        });
+        #[cfg(feature = "tls")]
+        let tls = access.certificates.as_ref().and_then(|certificates| {
+            let mut found = certificates.problems();
+            let tls = Tls::new(certificates);
+            let tls = tls.map_err(|problem| found.push(problem)).ok();
+            problems.extend(found.into_iter().map(|text| ("client certificates", text)));
+            tls
         });
         if !access.loopback && !access.has_credentials() {
             let text = "without loopback, tokens or client certificates nobody may read the detailed report";
@@ -140,6 +170,13 @@ impl Gate {
             open_metrics: access.open_metrics,
             unlimited_rates: access.unlimited_rates,
             tokens,
+            #[cfg(feature = "tls")]
+            allowed: access
+                .certificates
+                .as_ref()
+                .map_or_else(Vec::new, |certificates| certificates.names.clone()),
+            #[cfg(feature = "tls")]
+            tls,
             counts: Mutex::new(Counts {
                 public: Rates::new(PUBLIC, MAX_SOURCES),
                 detailed: Rates::new(DETAILED, MAX_PRINCIPALS),
@@ -154,18 +191,18 @@ impl Gate {
     pub(crate) fn admit(
         &self,
         level: Level,
-        peer: &Caller,
+        caller: &Caller,
         headers: &HeaderMap,
         now: Instant,
-        wall: impl FnOnce() -> SystemTime,
+        wall: impl Fn() -> SystemTime,
     ) -> Result<Principal, Refusal> {
         match level {
             Level::Open => return Ok(Principal::Anybody),
-            Level::Public => return self.public(peer, now),
-            Level::Metrics if self.open_metrics => return self.public(peer, now),
+            Level::Public => return self.public(caller, now),
+            Level::Metrics if self.open_metrics => return self.public(caller, now),
             Level::Metrics | Level::Detailed | Level::Deep => {}
         }
-        let principal = self.identify(peer, headers, now, wall)?;
+        let principal = self.identify(caller, headers, now, wall)?;
         if self.unlimited_rates {
             return Ok(principal);
         }
@@ -178,10 +215,10 @@ impl Gate {
         Ok(principal)
     }
 
-    fn public(&self, peer: &Caller, now: Instant) -> Result<Principal, Refusal> {
+    fn public(&self, caller: &Caller, now: Instant) -> Result<Principal, Refusal> {
         if !self.unlimited_rates {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = counts.public.take(Source::of(peer.address), now);
+            let taken = counts.public.take(Source::of(caller.address), now);
             taken.map_err(Refusal::TooMany)?;
         }
         Ok(Principal::Anybody)
@@ -190,18 +227,24 @@ impl Gate {
     /// Who asks, by the strongest proof that is shown.
     pub(crate) fn identify(
         &self,
-        peer: &Caller,
+        caller: &Caller,
         headers: &HeaderMap,
         now: Instant,
-        wall: impl FnOnce() -> SystemTime,
+        wall: impl Fn() -> SystemTime,
     ) -> Result<Principal, Refusal> {
+        #[cfg(feature = "tls")]
+        if let Some(certificate) = &caller.certificate
+            && let Some(name) = certificate.one_of(&self.allowed, wall())
+        {
+            return Ok(Principal::Certificate(name.clone()));
+        }
         if let Some(tokens) = &self.tokens
             && headers.contains_key(AUTHORIZATION)
         {
-            return self.judge(&tokens.accepted.load(), peer, headers, now, wall());
+            return self.judge(&tokens.accepted.load(), caller, headers, now, wall());
         }
         let passed_on = headers.contains_key(FORWARDED) || headers.contains_key(FORWARDED_FOR);
-        let is_here = peer
+        let is_here = caller
             .address
             .is_some_and(|peer| peer.ip().to_canonical().is_loopback());
         if self.loopback && is_here && !passed_on {
@@ -213,12 +256,12 @@ impl Gate {
     fn judge(
         &self,
         accepted: &Accepted,
-        peer: &Caller,
+        caller: &Caller,
         headers: &HeaderMap,
         now: Instant,
         wall: SystemTime,
     ) -> Result<Principal, Refusal> {
-        let source = Source::of(peer.address);
+        let source = Source::of(caller.address);
         let shown = bearer(headers).unwrap_or_default();
         let id = accepted.id_shown(shown);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -234,10 +277,29 @@ impl Gate {
         }
     }
 
+    pub(super) fn tokens_path(&self) -> Option<&Path> {
+        self.tokens.as_ref()?.file.as_deref()
+    }
+
+    /// The contents of the file of tokens, or what is wrong with them; then nothing changes.
+    pub(super) fn take_tokens_file(
+        &self,
+        contents: &Contents,
+        wall: SystemTime,
+    ) -> Result<(), String> {
+        for bytes in contents {
+            let accepted = parse_file(bytes, wall).map_err(|error| format!("the file {error}"))?;
+            if let Some(set) = &self.tokens {
+                set.accepted.store(accepted.into());
+            }
+        }
+        Ok(())
+    }
+
     /// Replaces the accepted tokens; the ones before are refused from here on.
     pub(crate) fn set_tokens(&self, tokens: Vec<TokenDigest>) -> Result<(), TokensError> {
         let set = self.tokens.as_ref().ok_or(TokensError::NotUsed)?;
-        if set.from_file {
+        if set.file.is_some() {
             return Err(TokensError::FromFile);
         }
         set.accepted.store(Accepted::new(tokens)?.into());
@@ -261,6 +323,10 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 
 impl Access {
     fn has_credentials(&self) -> bool {
+        #[cfg(feature = "tls")]
+        if self.certificates.is_some() {
+            return true;
+        }
         self.tokens.is_some()
     }
 }

@@ -152,7 +152,7 @@ impl Misuse {
             });
             endpoints.map(move |endpoint| {
                 format!(
-                    "{} asks for {}, which is for diagnosis and fails for shared dependencies; point it at {}",
+                    "{} asks for {}, which nobody may act on: it speaks of dependencies that others share; point it at {}",
                     prober.name(),
                     endpoint.path(),
                     prober.instead()

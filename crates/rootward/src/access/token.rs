@@ -366,4 +366,41 @@ mod tests {
         let given = Token::parse(format!("{id}:sha256:{hex}")).map(drop);
         assert_eq!(given, Err(TokenError::Digest));
     }
+
+    /// Reports what it measured, and fails on a gross difference only: a comparison that ends at the first byte that
+    /// differs would take a fraction of the time.
+    #[test]
+    fn kf_102_comparing_takes_as_long_whatever_differs() {
+        const ROUNDS: usize = 201;
+        const EACH: usize = 2_000;
+        let known = Token::from_random([1; 40]).digest();
+        let right = self::digest(Token::from_random([1; 40]).expose().as_bytes());
+        let differing_at = |index: usize| {
+            let mut digest = right;
+            digest[index] ^= 1;
+            digest
+        };
+        let shown = [right, differing_at(0), differing_at(31)];
+        let mut took = [const { Vec::new() }; 3];
+        // Interleaved, so that what disturbs one disturbs all.
+        for _ in 0..ROUNDS {
+            for (shown, took) in shown.iter().zip(&mut took) {
+                let began = std::time::Instant::now();
+                for _ in 0..EACH {
+                    std::hint::black_box(known.matches(std::hint::black_box(shown)));
+                }
+                took.push(began.elapsed());
+            }
+        }
+        let medians = took.map(|mut took| {
+            took.sort_unstable();
+            took[ROUNDS / 2].as_secs_f64()
+        });
+        let [right, first, last] = medians;
+        println!("right {right:.6} s, first byte {first:.6} s, last byte {last:.6} s for {EACH}");
+        for (one, other) in [(first, last), (right, first), (right, last)] {
+            let ratio = one / other;
+            assert!((0.5..2.0).contains(&ratio), "{medians:?}");
+        }
+    }
 }

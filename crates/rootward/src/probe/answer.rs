@@ -15,6 +15,8 @@ use crate::report::{Selection, report, report_of};
 use crate::shared::Shared;
 use crate::view::{Condition, View};
 
+#[cfg(feature = "tls")]
+use super::Tls;
 use super::answering::Answering;
 use super::body;
 use super::format::accept::Format;
@@ -103,6 +105,12 @@ impl Answers {
             shared,
             made: Mutex::default(),
         }
+    }
+
+    /// What connections are secured with, if they may be.
+    #[cfg(feature = "tls")]
+    pub(super) fn tls(&self) -> Option<&Tls> {
+        self.shared.gate.tls.as_ref()
     }
 
     /// Answers one request, and counts it. Its body, if it has one, is not read. Without a peer nobody knows who asks, so

@@ -3,12 +3,13 @@
 //! Whoever comes last is served: with as many connections as may be, the one that was silent for longest is closed.
 //! So connections that are held open by somebody, on purpose or not, never keep a liveness probe out.
 //!
-//! A connection has no timer of its own; the accept loop looks at all of them once a second. That costs an answer
+//! A connection in plain has no timer of its own; the accept loop looks at all of them once a second. That costs an answer
 //! nothing.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{self, AbortHandle, JoinSet};
@@ -25,6 +27,8 @@ use crate::access::Caller;
 use crate::runner::stopped;
 
 use super::Answers;
+#[cfg(feature = "tls")]
+use super::tls;
 
 /// The most connections at a time.
 pub(super) const MAX_CONNECTIONS: usize = 256;
@@ -164,15 +168,50 @@ async fn converse(stream: TcpStream, peer: SocketAddr, answers: Arc<Answers>, he
     // Answers are written at once; waiting for more would only delay them.
     let _ = stream.set_nodelay(true);
     let caller = Caller::from(Some(peer));
+    #[cfg(feature = "tls")]
+    if let Some(tls) = answers.tls()
+        && tls::begins(&stream).await
+    {
+        // Why a handshake failed is said to the other side by an alert, and is its business.
+        if let Ok((stream, certificate)) = tls.accept(stream).await {
+            let caller = Caller {
+                certificate,
+                ..caller
+            };
+            let longest = Some(tls::LONGEST_CONNECTION);
+            talk(stream, &caller, &answers, &heard, longest).await;
+        }
+        return;
+    }
+    talk(stream, &caller, &answers, &heard, None).await;
+}
+
+/// Request after request, over whatever carries them; after the longest time the one that is under way is the last.
+async fn talk<S>(
+    stream: S,
+    caller: &Caller,
+    answers: &Arc<Answers>,
+    heard: &Heard,
+    longest: Option<Duration>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let service = service_fn(|request| {
         let now = Instant::now();
         heard.now(now);
-        let answering = answers.answer(&request, &caller, now);
+        let answering = answers.answer(&request, caller, now);
         async move { Ok::<_, Infallible>(answering.await) }
     });
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
     // Whatever broke the connection is the caller's business.
+    if let Some(longest) = longest {
+        tokio::select! {
+            _ = &mut connection => return,
+            () = sleep(longest) => connection.as_mut().graceful_shutdown(),
+        }
+    }
     let _ = connection.await;
 }

@@ -57,7 +57,7 @@ impl Journal {
     }
 
     /// Writes what waits. The side of the observer.
-    pub(super) fn write(&self) {
+    pub(crate) fn write(&self) {
         loop {
             // Not while it is being written: whoever leaves an entry does not wait for the log.
             let entry = self.waiting().pop_front();

@@ -231,8 +231,105 @@ async fn a_prober_on_the_report_is_a_finding_whether_it_is_let_in_or_not() {
     assert_eq!(answer.code, 200);
     assert_eq!(answer.json()["findings"].as_array().map(Vec::len), Some(2));
     insta::assert_snapshot!(finding(&health).join("\n"), @r"
-    probe_misuse: a Kubernetes probe asks for /health, which is for diagnosis and fails for shared dependencies; point it at /livez for liveness, /readyz for readiness and /startupz for startup
-    probe_misuse: an AWS load balancer asks for /health, which is for diagnosis and fails for shared dependencies; point it at /readyz
+    probe_misuse: a Kubernetes probe asks for /health, which nobody may act on: it speaks of dependencies that others share; point it at /livez for liveness, /readyz for readiness and /startupz for startup
+    probe_misuse: an AWS load balancer asks for /health, which nobody may act on: it speaks of dependencies that others share; point it at /readyz
     ");
+    health.stop().await;
+}
+
+/// In a network of its own, where this machine has an address besides the loopback ones. Connections to it come from it.
+#[test]
+fn the_report_is_not_for_other_addresses_than_loopback() {
+    let this = std::env::current_exe().expect("this test");
+    let script = "ip link set lo up && ip address add 192.0.2.1/32 dev lo && exec \"$0\" --exact \
+                  access::in_a_network_of_its_own --ignored --nocapture";
+    let made = std::process::Command::new("unshare")
+        .args(["--net", "--map-root-user", "sh", "-c", script])
+        .arg(this)
+        .output();
+    let Ok(ended) = made else {
+        eprintln!("SKIPPED: there is no unshare here");
+        return;
+    };
+    let out = String::from_utf8_lossy(&ended.stdout);
+    if !out.contains("in_a_network_of_its_own") {
+        let why = String::from_utf8_lossy(&ended.stderr);
+        eprintln!("SKIPPED: no network namespace can be made here: {why}");
+        return;
+    }
+    assert!(ended.status.success() && out.contains("1 passed"), "{out}");
+}
+
+#[tokio::test]
+#[ignore = "the test above runs it where 192.0.2.1 is an address of this machine"]
+async fn in_a_network_of_its_own() {
+    let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
+    let builder = cart().access(Access::loopback().tokens(tokens(&[1])));
+    let health = builder.listen(everywhere).start().expect("it starts");
+    let port = health.listen_addr().expect("it listens").port();
+    until(Duration::from_secs(10), || health.is_started()).await;
+    let here = SocketAddr::from(([127, 0, 0, 1], port));
+    let elsewhere = SocketAddr::from(([192, 0, 2, 1], port));
+    for path in OPEN.into_iter().chain(["/status"]) {
+        assert_eq!(get(elsewhere, path).code, 200, "{path}");
+    }
+    assert_eq!(get(here, "/health").code, 200);
+    assert_eq!(get(elsewhere, "/health").code, 401);
+    assert_eq!(get(elsewhere, "/metrics").code, 401);
+    let claim = "X-Forwarded-For: 127.0.0.1\r\nForwarded: for=127.0.0.1\r\n";
+    assert_eq!(ask(elsewhere, "GET", "/health", claim).code, 401);
+    assert_eq!(health_with(elsewhere, &token(2)), 401);
+    assert_eq!(health_with(elsewhere, &token(1)), 200);
+    health.stop().await;
+}
+
+/// Within 5 s, and by then nobody is let in who was not before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kf_099_a_token_that_is_taken_out_of_the_file_is_refused() {
+    let directory = tempfile::TempDir::new().expect("a directory");
+    let path = directory.path().join("tokens");
+    let write = |text: String| std::fs::write(&path, text).expect("written");
+    write(format!("# in use\n{}\n", token(1).digest()));
+    let access = Access::loopback()
+        .without_loopback()
+        .unlimited_rates()
+        .tokens(Tokens::file(&path));
+    let (health, address) = started(cart().access(access)).await;
+    assert_eq!(health_with(address, &token(1)), 200);
+    assert_eq!(
+        health.set_tokens([token(2).digest()]),
+        Err(TokensError::FromFile)
+    );
+    // Torn, empty, not tokens: what was accepted stays accepted.
+    for text in ["", "rw1_0101", "\u{0}\u{1}"] {
+        write(text.to_owned());
+        let began = std::time::Instant::now();
+        while began.elapsed() < Duration::from_millis(4500) {
+            assert_eq!(health_with(address, &token(1)), 200, "{text:?}");
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+    }
+    write(format!("{}\n", token(2).digest()));
+    let began = std::time::Instant::now();
+    while health_with(address, &token(1)) == 200 {
+        let took = began.elapsed();
+        // Five seconds are promised; a test machine may have no time for a moment.
+        assert!(
+            took < Duration::from_secs(8),
+            "still accepted after {took:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(health_with(address, &token(2)), 200);
+    write("# none\n".to_owned());
+    let began = std::time::Instant::now();
+    while health_with(address, &token(2)) == 200 {
+        let took = began.elapsed();
+        assert!(
+            took < Duration::from_secs(8),
+            "still accepted after {took:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     health.stop().await;
 }

@@ -15,5 +15,6 @@ mod runner;
 mod secrets;
 mod startup;
 mod support;
+mod tls;
 mod under_harm;
 mod vitals;
