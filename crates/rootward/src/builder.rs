@@ -1,36 +1,34 @@
 //! From what an application says to a running health: parse, bind, run. All problems are found before anything is
 //! bound, and the socket is bound before anything runs.
 
-use std::collections::BTreeSet;
+mod checked;
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rootward_core::{Criticality, Name, Scope, Thresholds, stale_after};
-use rootward_wire::limits::{MAX_COMPONENTS, MAX_TEXT_BYTES};
+use rootward_wire::limits::MAX_COMPONENTS;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
-use crate::access::{Access, Gate};
-use crate::check::{Check, CheckContext, CheckParts, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled};
+use crate::access::Access;
+use crate::check::{Check, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled};
 #[cfg(unix)]
 use crate::drain::Signals;
-use crate::drain::{Drain, MAX_DRAIN, Timing};
-use crate::duration;
-use crate::error::{Error, Kind, Problem};
+use crate::drain::{Drain, Timing};
+use crate::error::{Error, Kind};
 use crate::health::{Health, Threads};
-use crate::identity::{Identity, instance_from_environment};
 use crate::latch::{Latch, Startup};
 use crate::probe::{Beside, Ports, ProbeThread};
-use crate::runner::{Plan, Runner};
-use crate::shared::{CheckFacts, Shared};
-use crate::spread;
-use crate::telemetry::{Change, Journal, Listeners, MAX_HOOKS, Observer};
+use crate::runner::Runner;
+use crate::shared::Shared;
+use crate::telemetry::{Change, Journal, Listeners, Observer};
 use crate::vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Limits, Pulse, Sampler,
     Vitals,
 };
+
+use checked::Checked;
 
 /// The most checks one service may have. Half of what a reader takes, so that with the longest names and texts the
 /// report still is not too large for it.
@@ -507,201 +505,6 @@ impl Builder {
     fn signals(&self, _: &Drain) -> Result<Option<Beside>, Error> {
         Ok(None)
     }
-
-    fn checked(&self, journal: &Journal) -> Result<Checked, Error> {
-        let mut problems = Problems(Vec::new());
-        let service = problems.name("service", &self.service);
-        let instance = match &self.instance {
-            Some(instance) => problems.name("instance", instance),
-            None => Some(instance_from_environment()),
-        };
-        let mut optional = |what, text: &Option<String>| {
-            text.as_deref().and_then(|text| problems.name(what, text))
-        };
-        let version = optional("version", &self.version);
-        let environment = optional("environment", &self.environment);
-        let namespace = optional("namespace", &self.namespace);
-        let zone = optional("zone", &self.zone);
-        let host = optional("host", &self.host);
-        self.limits.check(&mut problems);
-        if self.checks.len() > MAX_CHECKS {
-            problems.add(
-                "checks",
-                format!("{} are too many, at most {MAX_CHECKS}", self.checks.len()),
-            );
-        }
-        if self.listeners.hooks.len() > MAX_HOOKS {
-            problems.add(
-                "on_change",
-                format!(
-                    "{} hooks are too many, at most {MAX_HOOKS}",
-                    self.listeners.hooks.len()
-                ),
-            );
-        }
-        for (what, value) in [("delay", self.drain.delay), ("grace", self.drain.grace)] {
-            if value > MAX_DRAIN {
-                problems.longer("drain", what, value, MAX_DRAIN);
-            }
-        }
-        let mut names = BTreeSet::new();
-        let facts: Vec<_> = self
-            .checks
-            .iter()
-            .map(|check| {
-                let subject = format!("check {:?}", check.parts.name);
-                if !names.insert(&check.parts.name) {
-                    problems.add(&subject, "another check has this name".to_owned());
-                }
-                self.check_facts(&mut problems, &subject, &check.parts, check.criticality())
-            })
-            .collect();
-        let gate = Gate::new(&self.access, journal.clone(), Instant::now(), (self.wall)());
-        let gate = gate
-            .map_err(|found| {
-                for (subject, text) in found {
-                    problems.add(subject, text);
-                }
-            })
-            .ok();
-        match (
-            service,
-            instance,
-            gate,
-            facts.into_iter().collect::<Option<Vec<_>>>(),
-        ) {
-            (Some(service), Some(instance), Some(gate), Some(facts)) if problems.0.is_empty() => {
-                let plans = facts
-                    .iter()
-                    .zip(&self.checks)
-                    .map(|(facts, check)| Plan {
-                        body: check.body(),
-                        context: CheckContext::new(
-                            service.clone(),
-                            instance.clone(),
-                            facts.name.clone(),
-                            facts.timeout,
-                        ),
-                    })
-                    .collect();
-                let identity = Identity {
-                    service,
-                    instance,
-                    version,
-                    environment,
-                    namespace,
-                    zone,
-                    host,
-                };
-                Ok(Checked {
-                    identity,
-                    plans,
-                    facts: facts.into(),
-                    gate,
-                })
-            }
-            _ => Err(Kind::Problems {
-                service: self.service.clone(),
-                problems: problems.0,
-            }
-            .into()),
-        }
-    }
-
-    /// `None` only together with a problem.
-    fn check_facts(
-        &self,
-        problems: &mut Problems,
-        subject: &str,
-        parts: &CheckParts,
-        criticality: Criticality,
-    ) -> Option<CheckFacts> {
-        let interval = parts.interval.unwrap_or(self.interval);
-        let timeout = parts.timeout.unwrap_or(self.timeout);
-        problems.duration(subject, "interval", interval, MAX_INTERVAL);
-        problems.duration(subject, "timeout", timeout, MAX_TIMEOUT);
-        if timeout >= interval {
-            let text = format!(
-                "the timeout ({}) must be shorter than the interval ({})",
-                duration::text(timeout),
-                duration::text(interval)
-            );
-            problems.add(subject, text);
-        }
-        if let Some(slow) = parts.slow_above.filter(|slow| *slow >= timeout) {
-            let text = format!(
-                "slow_above ({}) must be shorter than the timeout ({})",
-                duration::text(slow),
-                duration::text(timeout)
-            );
-            problems.add(subject, text);
-        }
-        let thresholds = Thresholds::new(
-            parts.fall.unwrap_or(Thresholds::DEFAULT.fall()),
-            parts.rise.unwrap_or(Thresholds::DEFAULT.rise()),
-        );
-        if thresholds.is_none() {
-            problems.add(subject, "fall and rise must be at least 1".to_owned());
-        }
-        let mut own_name = |what: &str, text: &str| problems.name_of(subject, what, text);
-        let name = own_name("name", &parts.name);
-        let kind = parts
-            .kind
-            .as_deref()
-            .and_then(|kind| own_name("kind", kind));
-        if let Some(target) = &parts.target {
-            problems.target(subject, target);
-        }
-        if let Some(owner) = &parts.owner {
-            problems.text(subject, "owner", owner);
-        }
-        Some(CheckFacts {
-            name: name?,
-            criticality,
-            scope: parts.scope,
-            depth: parts.depth,
-            kind,
-            target: parts.target.clone(),
-            owner: parts.owner.clone(),
-            interval,
-            timeout,
-            stale_after: stale_after(interval, timeout),
-            slow_above: parts.slow_above,
-            thresholds: thresholds?,
-            gates_readiness: parts
-                .gates_readiness
-                .unwrap_or(parts.scope == Scope::Local && criticality == Criticality::Hard),
-        })
-    }
-}
-
-impl Limits {
-    fn check(&self, problems: &mut Problems) {
-        let all = [
-            ("lag budget", self.lag_budget),
-            ("wedge limit", self.wedge_limit),
-            ("time after which lag fails open", self.fail_open_after),
-        ];
-        for (what, value) in all {
-            problems.duration("runtime", what, value, MAX_INTERVAL);
-        }
-        if self.wedge_limit <= self.lag_budget {
-            let text = format!(
-                "the wedge limit ({}) must be longer than the lag budget ({})",
-                duration::text(self.wedge_limit),
-                duration::text(self.lag_budget)
-            );
-            problems.add("runtime", text);
-        }
-    }
-
-    /// A quarter more or less: a fleet that is overloaded together must not come back together.
-    fn jittered(mut self, identity: &Identity) -> Self {
-        let share = spread::hash([&identity.service, &identity.instance]) % 501;
-        let share = u32::try_from(share).unwrap_or(0);
-        self.fail_open_after = self.fail_open_after * (750 + share) / 1000;
-        self
-    }
 }
 
 impl fmt::Debug for Builder {
@@ -711,72 +514,5 @@ impl fmt::Debug for Builder {
             .field("checks", &self.checks)
             .field("listen", &self.listen)
             .finish_non_exhaustive()
-    }
-}
-
-/// What was said, without problems.
-struct Checked {
-    identity: Identity,
-    plans: Vec<Plan>,
-    facts: Box<[CheckFacts]>,
-    gate: Gate,
-}
-
-struct Problems(Vec<Problem>);
-
-impl Problems {
-    fn add(&mut self, subject: &str, text: String) {
-        self.0.push(Problem {
-            subject: subject.to_owned(),
-            text,
-        });
-    }
-
-    fn name(&mut self, subject: &str, text: &str) -> Option<Name> {
-        Name::parse(text)
-            .map_err(|problem| self.add(subject, problem.to_string()))
-            .ok()
-    }
-
-    fn name_of(&mut self, subject: &str, what: &str, text: &str) -> Option<Name> {
-        Name::parse(text)
-            .map_err(|problem| self.add(subject, format!("{what}: {problem}")))
-            .ok()
-    }
-
-    fn duration(&mut self, subject: &str, what: &str, value: Duration, max: Duration) {
-        if value < Duration::from_millis(1) {
-            self.add(subject, format!("the {what} must be at least 1 ms"));
-        } else if value > max {
-            self.longer(subject, what, value, max);
-        }
-    }
-
-    fn longer(&mut self, subject: &str, what: &str, value: Duration, max: Duration) {
-        let text = format!(
-            "the {what} ({}) may be at most {}",
-            duration::text(value),
-            duration::text(max)
-        );
-        self.add(subject, text);
-    }
-
-    fn text(&mut self, subject: &str, what: &str, text: &str) {
-        if text.is_empty() || text.len() > MAX_TEXT_BYTES || text.contains(char::is_control) {
-            let text = format!(
-                "the {what} must have 1 to {MAX_TEXT_BYTES} bytes without control characters"
-            );
-            self.add(subject, text);
-        }
-    }
-
-    /// The text of a bad target is not repeated: what is wrong with it may be that it holds a password.
-    fn target(&mut self, subject: &str, target: &str) {
-        self.text(subject, "target", target);
-        if target.contains(['@', '?', '#']) {
-            let text = "the target must not have a user, a password or a query: \
-                        it is shown to everybody who may read the report";
-            self.add(subject, text.to_owned());
-        }
     }
 }
