@@ -16,7 +16,7 @@ const fn millis(millis: u64) -> Duration {
 }
 
 /// For the time that a busy machine may take on top.
-const SLACK: Duration = Duration::from_millis(500);
+const SLACK: Duration = Duration::from_secs(2);
 
 #[track_caller]
 fn assert_served(served: Served, accepted: u64, finished: usize, cut_off: usize) {
@@ -26,7 +26,8 @@ fn assert_served(served: Served, accepted: u64, finished: usize, cut_off: usize)
 
 #[tokio::test]
 async fn during_the_delay_all_are_served_and_those_who_keep_connections_are_told_to_go() {
-    let server = Server::start(millis(400), millis(400)).await;
+    let delay = millis(2000);
+    let server = Server::start(delay, delay).await;
     let mut old = server.connect().await;
     let before = old.get("/").await;
     assert!(before.ends_with("an order") && !before.contains("connection: close"));
@@ -38,13 +39,10 @@ async fn during_the_delay_all_are_served_and_those_who_keep_connections_are_told
     let mut new = server.connect().await;
     assert!(new.get("/").await.contains("connection: close"));
     new.ends().await;
-    assert!(
-        began.elapsed() < millis(400),
-        "all that was within the delay"
-    );
+    assert!(began.elapsed() < delay, "all that was within the delay");
     let address = server.address;
     let (served, _) = server.returns().await;
-    assert!(began.elapsed() >= millis(400) && began.elapsed() < millis(400) + SLACK);
+    assert!(began.elapsed() >= delay && began.elapsed() < delay + SLACK);
     assert_served(served, 2, 0, 0);
     TcpStream::connect(address).await.expect_err("refused");
 }
