@@ -1,6 +1,7 @@
 //! `health`: the detailed report of a service at its worst, beside a bare server that sends the same bytes.
 
 use std::io;
+use std::time::Duration;
 
 use crate::client::Connection;
 use crate::goal::Outcome;
@@ -16,13 +17,15 @@ const CODE: u16 = 503;
 
 pub(crate) async fn run(plan: &Plan) -> io::Result<Outcome> {
     let subject = Subject::start(Dependencies::HungOnce).await?;
+    subject.block();
+    // Until the report says so: the other side sends the same bytes.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let body = Connection::open(subject.address, PATH, CODE)
         .await?
         .body()
         .await?;
     let size = body.len();
     let reference = Reference::start(body.into(), CODE)?;
-    subject.block();
     let contenders = [subject.contender(PATH, CODE), reference.contender(PATH)];
     let measured = rounds::run(&contenders, plan).await?;
     let at_the_end = Connection::open(subject.address, PATH, CODE)

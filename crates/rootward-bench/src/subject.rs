@@ -146,6 +146,9 @@ impl Subject {
 fn health(dependencies: Dependencies) -> io::Result<Health> {
     let mut builder = Health::builder("bench")
         .access(Access::loopback().unlimited_rates())
+        // What the report says must not change in the middle of a run.
+        .wedge_limit(Duration::from_secs(3_600))
+        .fail_open_after(Duration::from_secs(3_000))
         .listen(([127, 0, 0, 1], 0).into());
     for n in 0..CHECKS {
         let check = Check::new(format!("dependency-{n}"), move || async move {
