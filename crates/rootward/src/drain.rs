@@ -321,6 +321,15 @@ impl Drain {
         self.0.timing.grace
     }
 
+    /// Whether it has begun, and the time for what is in flight is not over yet.
+    pub(crate) fn is_under_way(&self) -> bool {
+        let began = self.0.began.get().copied();
+        match self.0.timing.phase(began, Instant::now()) {
+            Phase::Leaving | Phase::Finishing => true,
+            Phase::Serving | Phase::Over => false,
+        }
+    }
+
     /// Why it is not ready, if the drain is the reason.
     pub(crate) fn reason(&self, now: Instant) -> Option<String> {
         let began = self.0.began.get().copied();

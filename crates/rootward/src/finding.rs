@@ -13,7 +13,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingBody<'static>> {
     let vitals = view.shared.vitals.seen();
     let limits = view.shared.vitals.limits;
     let mut findings: Vec<_> = vitals.alive.against.iter().map(not_alive).collect();
-    if let Lag::FailedOpen { after } = vitals.verdict {
+    if let (Lag::FailedOpen { after }, None) = (vitals.verdict, vitals.alive.wedged()) {
         findings.push(finding(
             "lag_failed_open",
             format!(

@@ -224,6 +224,10 @@ impl<'a> View<'a> {
 
     fn against_lag(&self) -> Option<String> {
         let vitals = self.shared.vitals.seen();
+        // Lag that lasts fails open, because an overloaded instance still serves; one that answers nobody does not.
+        if let Some(wedged) = vitals.alive.wedged() {
+            return Some(wedged.sentence());
+        }
         match vitals.verdict {
             Lag::Within | Lag::FailedOpen { .. } => None,
             Lag::Over => Some(format!(

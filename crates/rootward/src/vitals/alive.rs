@@ -52,6 +52,12 @@ impl Alive {
         self.against.is_empty()
     }
 
+    /// Why the application's runtime cannot serve anybody, if it cannot.
+    pub(crate) fn wedged(&self) -> Option<&Vital> {
+        let mut all = self.against.iter();
+        all.find(|vital| matches!(vital, Vital::Wedged { .. }))
+    }
+
     /// All that speaks against it, in a sentence.
     pub(crate) fn reason(&self) -> Option<String> {
         let sentences: Vec<_> = self.against.iter().map(Vital::sentence).collect();

@@ -46,7 +46,8 @@ const MAX_NAME_BYTES: usize = 128;
 /// # }
 /// ```
 ///
-/// Dropping it without [`Heartbeat::finish`] is silence: a task that panicked is dead.
+/// Dropping it without [`Heartbeat::finish`] is silence: a task that panicked is dead. While the instance drains silence
+/// does not count, because tasks end then; it counts again when the drain's grace is over and the process still runs.
 pub struct Heartbeat(Arc<Task>);
 
 struct Task {

@@ -198,8 +198,11 @@ impl Sampler {
         let limit = vitals.limits.wedge_limit;
         let wedged = (self.question.is_some() && lag >= limit).then_some(Vital::Wedged { limit });
         let silent = vitals.heartbeats.silent(self.now);
+        // Tasks end one after the other while the instance leaves. Restarted for that, it would lose what is in flight.
+        let leaving = self.shared.drain.is_under_way();
+        let silent = silent.into_iter().filter(|_| !leaving);
         let given_up = vitals.heartbeats.fatal().map(Vital::GivenUp);
-        let silent = silent.into_iter().map(Vital::Silent);
+        let silent = silent.map(Vital::Silent);
         Alive {
             against: wedged.into_iter().chain(silent).chain(given_up).collect(),
         }

@@ -305,6 +305,57 @@ fn lag_that_lasts_does_not_keep_an_instance_out_for_ever_and_the_report_says_so(
     );
 }
 
+/// An overloaded instance serves late; a wedged one serves nobody, however long that lasts.
+#[test]
+fn a_runtime_that_never_answers_does_not_fail_open_into_rotation_once_it_is_wedged() {
+    let builder = service()
+        .fail_open_after(Duration::from_millis(300))
+        .wedge_limit(Duration::from_millis(900));
+    let blocked = Duration::from_millis(3_000);
+    while_handlers_block(one_thread(), builder, 1, blocked, |address| {
+        let began = Instant::now();
+        while get(address, "/livez").code == 200 {
+            assert!(began.elapsed() < blocked, "it is still alive");
+        }
+        let answer = get(address, "/readyz");
+        assert_eq!(answer.code, 503, "dead, and yet it wants traffic");
+        assert_eq!(
+            answer.json()["reasons"],
+            serde_json::json!(["the application's runtime has not answered for 900 ms"])
+        );
+        let findings = get(address, "/health").json()["findings"].clone();
+        let kinds = findings.as_array().into_iter().flatten();
+        let kinds: Vec<_> = kinds.map(|finding| finding["kind"].clone()).collect();
+        assert!(kinds.contains(&"wedged".into()), "{kinds:?}");
+        assert!(!kinds.contains(&"lag_failed_open".into()), "{kinds:?}");
+    });
+}
+
+/// Contract, 11: liveness passes throughout a drain. Consumers end in it, and not all say so.
+#[tokio::test]
+async fn a_consumer_that_ends_because_of_a_drain_does_not_get_the_instance_killed_in_it() {
+    let health = service()
+        .drain_delay(Duration::from_millis(600))
+        .drain_grace(Duration::from_millis(600))
+        .start()
+        .expect("it starts");
+    let consumer = health.watch("order consumer", Duration::from_millis(100));
+    consumer.beat();
+    health.drain().begin();
+    drop(consumer);
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(900) {
+        assert!(health.is_alive(), "after {:?}", began.elapsed());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // A process that should have ended long ago is not held for alive for ever.
+    while health.is_alive() {
+        assert!(began.elapsed() < Duration::from_secs(5), "it never fails");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    health.stop().await;
+}
+
 /// KF-006: the HTTP thread answers, the consumer is stuck.
 #[tokio::test]
 async fn kf_006_a_critical_task_that_gives_no_sign_of_life_fails_liveness_and_is_named() {
