@@ -67,8 +67,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Callers on this machine, judged by the address of the peer. A request that a proxy passed on (`Forwarded`,
-    /// `X-Forwarded-For`) does not count as one: whose it is was written in a header by somebody else.
+    /// Callers on this machine, judged by the address of the peer. A request that a proxy passed on (`Forwarded`, `Via`,
+    /// `X-Real-IP`, `X-Forwarded-…`) does not count as one: whose it is was written in a header by somebody else. Nor
+    /// does one whose `Host` is a name with a dot, other than `….localhost`: it came through a proxy that says nothing,
+    /// or from a page in a browser of this machine.
+    ///
+    /// A proxy on this machine that asks for `Host: 127.0.0.1` and adds no header looks like a caller on this machine
+    /// (nginx does that if it is told nothing else): keep the detailed paths out of it, or use
+    /// [`Access::without_loopback`].
     pub const fn loopback() -> Self {
         Self {
             loopback: true,

@@ -4,6 +4,10 @@
 //! each further failure, up to a minute. While it waits, what it shows is not even looked at. A minute after the last
 //! wait all is forgotten, so nothing is locked for good.
 //!
+//! A source is often shared: this machine, a proxy, a network behind one address. So what is shown with the id of an
+//! accepted token is counted apart from everything else. A poller that goes on showing a token of last year makes
+//! nobody wait who has the right one.
+//!
 //! The same is counted for each accepted token, against many sources that guess at one. Its id is public, so that count
 //! must not keep out whoever has the token: it is used only against sources that have failed themselves. A source
 //! without a failure is always looked at, and what it shows is right or counts as its first.
@@ -110,10 +114,13 @@ impl Strikes {
     }
 }
 
+/// Who guesses, and at which accepted token if it says so.
+type Guesser = (Source, Option<TokenId>);
+
 /// All failures that are remembered.
 #[derive(Default)]
 pub(super) struct Failures {
-    sources: HashMap<Source, Strikes>,
+    sources: HashMap<Guesser, Strikes>,
     /// Further sources, while the table is full.
     crowd: Option<Strikes>,
     tokens: Vec<(TokenId, Strikes)>,
@@ -136,9 +143,10 @@ impl Failures {
         token: Option<TokenId>,
         now: Instant,
     ) -> Option<Duration> {
-        let own = self.sources.get(&source)?;
+        let guesser = (source, token);
+        let own = self.sources.get(&guesser)?;
         if own.is_forgotten(now) {
-            self.sources.remove(&source);
+            self.sources.remove(&guesser);
             return None;
         }
         let of_token = token.and_then(|token| {
@@ -157,13 +165,14 @@ impl Failures {
     ) -> Option<Duration> {
         let wait_for_token = token.and_then(|token| self.fail_token(token, now));
         self.make_room(now);
-        let is_known = self.sources.contains_key(&source);
+        let guesser = (source, token);
+        let is_known = self.sources.contains_key(&guesser);
         let is_crowd = !is_known && self.sources.len() >= MAX_FAILING;
         let strikes = if is_crowd {
             self.crowd.get_or_insert_with(|| Strikes::new(now))
         } else {
             let fresh = Strikes::new(now);
-            self.sources.entry(source).or_insert(fresh)
+            self.sources.entry(guesser).or_insert(fresh)
         };
         strikes.fail(now);
         let wait = strikes.wait(now);
@@ -287,6 +296,23 @@ mod tests {
     }
 
     #[test]
+    fn a_poller_with_an_old_token_does_not_lock_out_who_has_the_right_one_behind_the_same_address()
+    {
+        let mut failures = Failures::default();
+        let now = Instant::now();
+        for _ in 0..100 {
+            failures.fail(source(1), None, now);
+        }
+        assert!(failures.wait(source(1), None, now).is_some());
+        assert_eq!(failures.wait(source(1), Some(id(1)), now), None);
+        // Whoever guesses at that very token waits as well.
+        for _ in 0..5 {
+            failures.fail(source(1), Some(id(1)), now);
+        }
+        assert!(failures.wait(source(1), Some(id(1)), now).is_some());
+    }
+
+    #[test]
     fn many_sources_that_guess_at_one_token_wait_and_a_source_without_a_failure_is_looked_at() {
         let mut failures = Failures::default();
         let now = Instant::now();
@@ -295,6 +321,7 @@ mod tests {
         assert_eq!(waits.iter().position(|waits| *waits), Some(5), "{waits:?}");
         assert!(failures.wait(source(3), Some(id(1)), now).is_some());
         assert_eq!(failures.wait(source(3), Some(id(2)), now), None);
+        assert_eq!(failures.wait(source(3), None, now), None);
         assert_eq!(failures.wait(source(99), Some(id(1)), now), None);
     }
 

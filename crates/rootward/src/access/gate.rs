@@ -2,7 +2,7 @@
 //!
 //! It reads no clock and opens no socket: `now`, the peer, the headers and the verified certificate are arguments.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 #[cfg(feature = "tls")]
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use http::HeaderMap;
-use http::header::{AUTHORIZATION, FORWARDED, HeaderName};
+use http::header::{AUTHORIZATION, FORWARDED, HOST, HeaderName, VIA};
+use http::uri::Authority;
 use tokio::time::Instant;
 
 use crate::telemetry::Journal;
@@ -30,7 +31,10 @@ use super::{ClientCertificate, ClientName};
 #[cfg(feature = "tls")]
 use crate::probe::Tls;
 
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// `X-Forwarded-For`, `-Host`, `-Proto` and their like.
+const FORWARDED_PREFIX: &str = "x-forwarded-";
+
+const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 
 /// For one word, for each source.
 const PUBLIC: Rate = Rate {
@@ -243,11 +247,10 @@ impl Gate {
         {
             return self.judge(&tokens.accepted.load(), caller, headers, now, wall());
         }
-        let passed_on = headers.contains_key(FORWARDED) || headers.contains_key(FORWARDED_FOR);
         let is_here = caller
             .address
             .is_some_and(|peer| peer.ip().to_canonical().is_loopback());
-        if self.loopback && is_here && !passed_on {
+        if self.loopback && is_here && !is_passed_on(headers) && asks_for_this_machine(headers) {
             return Ok(Principal::Loopback);
         }
         Err(Refusal::Stranger)
@@ -305,6 +308,29 @@ impl Gate {
         set.accepted.store(Accepted::new(tokens)?.into());
         Ok(())
     }
+}
+
+/// Whether a proxy says that it asks for somebody else.
+fn is_passed_on(headers: &HeaderMap) -> bool {
+    let said = |name: &HeaderName| name == FORWARDED || name == VIA || name == REAL_IP;
+    headers
+        .keys()
+        .any(|name| said(name) || name.as_str().starts_with(FORWARDED_PREFIX))
+}
+
+/// Whether the request is addressed as one from this machine is: to an address, to `localhost` or to a name without a
+/// dot. A public name means a proxy that does not say so, or a browser that a page of that name sends here (DNS
+/// rebinding).
+fn asks_for_this_machine(headers: &HeaderMap) -> bool {
+    headers.get_all(HOST).iter().all(|host| {
+        let Ok(Ok(host)) = host.to_str().map(str::parse::<Authority>) else {
+            return false;
+        };
+        let name = host.host();
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let is_local = !name.contains('.') || name.to_ascii_lowercase().ends_with(".localhost");
+        is_local || name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok()
+    })
 }
 
 /// The token of a single `Authorization: Bearer` (RFC 6750, section 2.1); the other two places that it names, the body
@@ -403,7 +429,7 @@ mod tests {
         match role {
             Role::Stranger | Role::UnknownPeer | Role::Here => {}
             Role::BehindProxyHere => {
-                headers.insert(FORWARDED_FOR, HeaderValue::from_static("127.0.0.1"));
+                headers.insert("x-forwarded-for", HeaderValue::from_static("127.0.0.1"));
             }
             Role::RightToken | Role::RightTokenUnknownPeer => {
                 headers.insert(AUTHORIZATION, bearer_of(&token(1)));
@@ -423,6 +449,56 @@ mod tests {
             }
         }
         (peer, headers)
+    }
+
+    #[test]
+    fn a_proxy_or_a_browser_on_this_machine_does_not_pass_for_a_caller_on_it() {
+        let gate = gate(Access::loopback());
+        let told = |name: &'static str, value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_static(value));
+            let level = Endpoint::Health.level();
+            gate.admit(
+                level,
+                &peer("127.0.0.1:4000"),
+                &headers,
+                Instant::now(),
+                || WALL,
+            )
+        };
+        for host in [
+            "127.0.0.1:8790",
+            "127.0.1.1",
+            "[::1]:8790",
+            "localhost:8790",
+            "LocalHost",
+            "localhost.",
+            "cart.localhost:80",
+            "cart",
+        ] {
+            assert_eq!(told("host", host), Ok(Principal::Loopback), "{host}");
+        }
+        for host in [
+            "shop.example.com",
+            "rebound.attacker.example:8790",
+            "127.0.0.1.nip.io",
+            "localhost.example",
+            "shop.example.",
+            "user@a b",
+            "",
+        ] {
+            assert_eq!(told("host", host), Err(Refusal::Stranger), "{host}");
+        }
+        for (name, value) in [
+            ("forwarded", "for=192.0.2.7"),
+            ("via", "1.1 proxy"),
+            ("x-real-ip", "192.0.2.7"),
+            ("x-forwarded-for", "192.0.2.7"),
+            ("x-forwarded-proto", "https"),
+            ("x-forwarded-host", "shop.example.com"),
+        ] {
+            assert_eq!(told(name, value), Err(Refusal::Stranger), "{name}");
+        }
     }
 
     /// What is to be public. A new route fails the test below until somebody has decided and written it here.
