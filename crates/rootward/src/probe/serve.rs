@@ -204,6 +204,8 @@ async fn talk<S>(
     });
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)
+        // Whoever has asked may close that direction and wait for the answer, as simple probers do.
+        .half_close(true)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     // Whatever broke the connection is the caller's business.

@@ -250,7 +250,9 @@ impl Slot {
             Ended::Finished(finished) if finished.took() <= timeout => {
                 (self.judged(&finished), finished.took(), finished.ended)
             }
-            Ended::Finished(finished) if cancelled || finished.held_thread >= timeout => {
+            Ended::Finished(finished)
+                if cancelled || finished.held_thread >= timeout || self.gave_up(&finished) =>
+            {
                 let timed_out = Verdict::timed_out(timeout);
                 (timed_out, finished.took(), finished.ended)
             }
@@ -276,6 +278,11 @@ impl Slot {
             }
             Some(_) | None => finished.verdict.clone(),
         }
+    }
+
+    /// Its own client gave up when we would have, in the same moment, and was first to be seen.
+    fn gave_up(&self, finished: &Finished) -> bool {
+        finished.verdict.evidence != Evidence::Up && finished.took() <= self.facts.timeout + LATE
     }
 
     fn due_after(&self, asked: Instant, now: Instant) -> Instant {

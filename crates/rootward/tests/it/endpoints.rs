@@ -389,3 +389,32 @@ async fn dropping_the_handle_ends_the_listener_and_the_checks() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(db.asked() <= asked + 1);
 }
+
+/// `printf 'GET /livez …' | nc -N` and simple probers do that. It is no reason for a restart.
+#[tokio::test]
+async fn a_prober_that_closes_its_direction_after_the_question_gets_the_answer() {
+    use std::io::{Read, Write};
+    let (health, address) = started(cart()).await;
+    let asked = tokio::task::spawn_blocking(move || {
+        for path in ["/livez", "/readyz", "/health/deep"] {
+            for version in ["1.0", "1.1"] {
+                for _ in 0..20 {
+                    let mut stream = std::net::TcpStream::connect(address).expect("a connection");
+                    let question = format!("GET {path} HTTP/{version}\r\nhost: probe\r\n\r\n");
+                    stream.write_all(question.as_bytes()).expect("it is sent");
+                    stream
+                        .shutdown(std::net::Shutdown::Write)
+                        .expect("it is closed");
+                    let mut answer = String::new();
+                    stream.read_to_string(&mut answer).expect("it is read");
+                    assert!(
+                        answer.starts_with("HTTP/1."),
+                        "{path} over {version}: {answer:?}"
+                    );
+                }
+            }
+        }
+    });
+    asked.await.expect("it ends");
+    health.stop().await;
+}

@@ -466,3 +466,38 @@ async fn the_whole_report() {
     "#);
     health.stop().await;
 }
+
+/// The client's own limit is often that of the check. Both are over in the same millisecond.
+async fn a_dependency_that_hangs_behind_a_client_with_the_limit_of_its_check() -> Option<u64> {
+    let limit = Duration::from_millis(20);
+    let check = Check::new("orders-db", move || async move {
+        tokio::time::timeout(limit, std::future::pending::<()>()).await?;
+        Ok(())
+    });
+    let health = cart()
+        .check(check.hard().interval(limit * 3).timeout(limit))
+        .start()
+        .expect("it starts");
+    tokio::time::sleep(limit * 3 * 40).await;
+    let report = health.report();
+    let (status, seq) = (
+        report.components[0].status.clone(),
+        report.components[0].seq,
+    );
+    assert_eq!(status, CheckStatus::Down.into(), "{seq:?}");
+    drop(report);
+    health.stop().await;
+    seq
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_with_the_limit_of_its_check_does_not_hide_a_dependency_that_hangs() {
+    let results = a_dependency_that_hangs_behind_a_client_with_the_limit_of_its_check().await;
+    assert!(results.is_some_and(|results| results >= 30), "{results:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_with_the_limit_of_its_check_does_not_hide_a_dependency_that_hangs_in_real_time() {
+    let results = a_dependency_that_hangs_behind_a_client_with_the_limit_of_its_check().await;
+    assert!(results.is_some_and(|results| results >= 30), "{results:?}");
+}
