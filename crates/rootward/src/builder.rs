@@ -446,7 +446,7 @@ impl Builder {
     ///
     /// # Errors
     /// When something that was said makes no sense (all such problems at once, see [`Error::problems`]), outside a
-    /// tokio runtime, or when the address cannot be listened on. Nothing runs then.
+    /// tokio runtime or in one without a timer, or when the address cannot be listened on. Nothing runs then.
     pub fn start(self) -> Result<Health, Error> {
         let journal = Journal::default();
         let Checked {
@@ -456,6 +456,9 @@ impl Builder {
             gate,
         } = self.checked(&journal)?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Kind::NoRuntime)?;
+        if !has_timer() {
+            return Err(Kind::NoTimer.into());
+        }
         let drain = Drain::new(self.drain, journal);
         let signals = self.signals(&drain)?;
         let vitals = Vitals::new(self.limits.jittered(&identity));
@@ -505,6 +508,12 @@ impl Builder {
     fn signals(&self, _: &Drain) -> Result<Option<Beside>, Error> {
         Ok(None)
     }
+}
+
+/// Whether the runtime of the caller has a timer. Tokio has no other way to ask: without one, what waits for time panics.
+/// Every check would, unseen, in a service that looks well.
+fn has_timer() -> bool {
+    std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok()
 }
 
 impl fmt::Debug for Builder {

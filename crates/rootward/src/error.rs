@@ -33,6 +33,10 @@ pub(crate) enum Kind {
     },
     #[error("failed to start health: no tokio runtime here, call start() inside the application's")]
     NoRuntime,
+    #[error(
+        "failed to start health: the tokio runtime here has no timer, build it with enable_time() or enable_all()"
+    )]
+    NoTimer,
     #[error("failed to listen on {addr}: {}", reason(source))]
     Listen { addr: SocketAddr, source: io::Error },
     #[cfg(unix)]
@@ -63,7 +67,7 @@ impl Error {
             Kind::Problems { problems, .. } => problems,
             #[cfg(unix)]
             Kind::Signals { .. } => &[],
-            Kind::NoRuntime | Kind::Listen { .. } | Kind::Thread { .. } => &[],
+            Kind::NoRuntime | Kind::NoTimer | Kind::Listen { .. } | Kind::Thread { .. } => &[],
         }
     }
 
@@ -86,7 +90,7 @@ impl Error {
             Kind::Listen { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
             #[cfg(unix)]
             Kind::Signals { .. } => false,
-            Kind::Problems { .. } | Kind::NoRuntime | Kind::Thread { .. } => false,
+            Kind::Problems { .. } | Kind::NoRuntime | Kind::NoTimer | Kind::Thread { .. } => false,
         }
     }
 }

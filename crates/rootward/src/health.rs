@@ -3,10 +3,12 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use rootward_wire::v1::ReportBody;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -22,6 +24,9 @@ use crate::shared::Shared;
 use crate::telemetry::Observer;
 use crate::view::View;
 use crate::vitals::{Heartbeat, SamplerThread};
+
+/// How long a stop waits for the tasks on the application's runtime. The checks among them are given one second.
+const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// The running health of one instance.
 ///
@@ -332,14 +337,23 @@ impl Health {
 
     /// Stops the checks and the listener, and returns when neither has a task or a thread left. Only a check that
     /// ignores cancellation (it blocks its thread) outlives it, or a hook that does not return; they are waited for
-    /// one second, and named in the log. What is mounted on a server of the application's answers on, not ready.
+    /// one second, and named in the log. If the runtime in which it was started gives its tasks no thread for three
+    /// seconds, because it is blocked or nobody runs it, this returns all the same. What is mounted on a server of the application's answers on, not ready.
     pub async fn stop(self) {
         drop(self.ending);
         // Nobody listening any more is what is wanted.
         let _ = self.stop.send(true);
-        for task in self.tasks {
-            // It was cancelled with its runtime, or panicked and said so.
-            let _ = task.await;
+        let tasks = async {
+            for task in self.tasks {
+                // It was cancelled with its runtime, or panicked and said so.
+                let _ = task.await;
+            }
+        };
+        if !within(STOP_LIMIT, tasks).await {
+            tracing::warn!(
+                target: "rootward",
+                "the runtime in which health was started is blocked or not run: its tasks end when it runs again"
+            );
         }
         self.threads.sampler.end().await;
         self.threads.probe.ended().await;
@@ -349,6 +363,30 @@ impl Health {
     fn now(&self) -> View<'_> {
         View::of(&self.shared, Instant::now())
     }
+}
+
+/// Whether the work is done in time. The time is taken by a thread, because the runtime that waits here may have no
+/// timer, or one whose time stands still.
+async fn within(limit: Duration, work: impl Future<Output = ()>) -> bool {
+    let (over, is_over) = oneshot::channel();
+    let (done, is_done) = mpsc::channel::<()>();
+    let watch = move || {
+        if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            // Nobody listening any more is what is wanted.
+            let _ = over.send(());
+        }
+    };
+    // Without the thread it is waited for without a limit.
+    let _ = thread::Builder::new()
+        .name("rootward-stop".to_owned())
+        .spawn(watch);
+    let in_time = tokio::select! {
+        biased;
+        () = work => true,
+        Ok(()) = is_over => false,
+    };
+    drop(done);
+    in_time
 }
 
 /// Whoever still answers after the handle is gone says that nothing is checked any more.

@@ -210,10 +210,19 @@ impl Answers {
         let answers = Arc::clone(self);
         Answering::Later(Box::pin(async move {
             let shared = &answers.shared;
-            let reply = match shared.deep.ask(Instant::now()) {
+            let asked = if shared.is_ended() {
+                // Nobody runs checks any more, so there is nothing to wait for.
+                Ok(None)
+            } else {
+                shared.deep.ask(Instant::now()).map(Some)
+            };
+            let reply = match asked {
                 Err(too_many) => reply::too_many_runs(too_many),
                 Ok(waiting) => {
-                    let all = waiting.completed(shared.longest_timeout()).await;
+                    let all = match waiting {
+                        Some(waiting) => waiting.completed(shared.longest_timeout()).await,
+                        None => false,
+                    };
                     let view = View::of(shared, Instant::now());
                     let mut report = report_of(&view, &selection);
                     if !all {

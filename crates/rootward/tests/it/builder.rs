@@ -141,6 +141,21 @@ fn outside_a_runtime_it_says_so() {
     );
 }
 
+/// Every check would have panicked, and the service would have looked well.
+#[test]
+fn in_a_runtime_without_a_timer_it_says_so() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build();
+    let started = runtime
+        .expect("a runtime")
+        .block_on(async { Health::builder("cart").listen(any_port()).start() });
+    insta::assert_snapshot!(
+        started.unwrap_err(),
+        @"failed to start health: the tokio runtime here has no timer, build it with enable_time() or enable_all()"
+    );
+}
+
 #[tokio::test]
 async fn defaults_show_in_the_report() {
     let health = Health::builder("cart")

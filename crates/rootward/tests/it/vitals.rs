@@ -305,6 +305,18 @@ fn lag_that_lasts_does_not_keep_an_instance_out_for_ever_and_the_report_says_so(
     );
 }
 
+/// Whoever stops it need not know how the runtime is in which it was started.
+#[test]
+fn a_stop_returns_although_nobody_runs_the_runtime_that_health_was_started_in() {
+    let asleep = one_thread();
+    let health = asleep.block_on(async { service().start().expect("it starts") });
+    let stopped = one_thread().block_on(async {
+        let stop = tokio::spawn(health.stop());
+        tokio::time::timeout(Duration::from_secs(20), stop).await
+    });
+    stopped.expect("it returns").expect("it does not panic");
+}
+
 /// An overloaded instance serves late; a wedged one serves nobody, however long that lasts.
 #[test]
 fn a_runtime_that_never_answers_does_not_fail_open_into_rotation_once_it_is_wedged() {

@@ -38,6 +38,25 @@ async fn after_a_stop_it_is_alive_and_not_ready() {
     assert_eq!(ask(&service, "/startupz").await.0, 200);
 }
 
+/// Nobody runs the checks, so nobody is kept waiting for them, and the server that hosts the mount can end.
+#[tokio::test]
+async fn after_a_stop_a_deep_report_comes_at_once_and_says_that_nothing_was_run() {
+    let disk = Dependency::default();
+    let health = cart()
+        .interval(Duration::from_secs(120))
+        .timeout(Duration::from_secs(60))
+        .check(disk.check("disk").hard().local())
+        .start()
+        .expect("it starts");
+    let service = health.service();
+    until(Duration::from_secs(5), || health.is_started()).await;
+    health.stop().await;
+    let asked = tokio::time::timeout(Duration::from_secs(5), ask(&service, "/health/deep"));
+    let (_, body) = asked.await.expect("it is not waited for");
+    assert_eq!(body["ready"], false);
+    assert_eq!(body["findings"][0]["kind"], "incomplete_run");
+}
+
 #[tokio::test]
 async fn a_handle_that_was_dropped_by_mistake_does_not_leave_a_ready_instance_behind() {
     let service = {
