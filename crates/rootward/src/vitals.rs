@@ -48,7 +48,7 @@ pub(crate) struct Limits {
 }
 
 /// What was seen at the last sample. Immutable; replaced as a whole.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Seen {
     /// How long the runtime takes to answer, or has taken so far: the worst of the whole and of each worker. None
     /// before the first sample.
@@ -94,11 +94,14 @@ impl Vitals {
         self.seen.load_full()
     }
 
-    fn publish(&self, seen: Seen) {
+    fn publish(&self, before: &Seen, seen: Seen) {
         if let Some(lag) = seen.lag {
             self.history.observe(lag);
         }
-        self.seen.store(Arc::new(seen));
+        // Most of the time a service is at rest, and this costs ten allocations a second for as long as it lives.
+        if *before != seen {
+            self.seen.store(Arc::new(seen));
+        }
     }
 
     /// How the lag was, since the start.

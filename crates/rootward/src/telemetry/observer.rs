@@ -1,8 +1,8 @@
 //! Tells when the instance becomes ready, stops being it, is wedged, or has another status: the log and the hooks.
 //!
-//! These follow from the time as well as from results, so somebody has to look. The probe thread does, ten times a second,
-//! with everything else that it looks at ([`Glance`]); it must wait for no log, so it only wakes up this thread, which
-//! sleeps otherwise.
+//! These follow from the time as well as from results, so somebody has to look. The thread that samples the runtime
+//! does, with everything else that it looks at ([`Glance`]); it must wait for no log, so it only wakes up this thread,
+//! which sleeps otherwise.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -88,17 +88,32 @@ impl Observer {
     }
 }
 
-/// What the probe thread saw last. It looks, and the observer tells.
+/// How many looks may pass without one at readiness and status if nothing was published: what follows from the time
+/// alone, such as evidence that turns stale, is told about a second late at most.
+const UNCHANGED_LOOKS: u8 = 7;
+
+/// What the sampler's thread saw last. It looks, and the observer tells.
 #[derive(Default)]
-pub(crate) struct Glance(Option<(bool, InstanceStatus)>);
+pub(crate) struct Glance {
+    seen: Option<(bool, InstanceStatus)>,
+    version: Option<(u64, u64)>,
+    unchanged: u8,
+}
 
 impl Glance {
     /// Wakes up the observer if something may have changed.
     pub(crate) fn look(&mut self, shared: &Shared, vitals_changed: bool) {
+        let version = Some(shared.version());
+        if version == self.version && !vitals_changed && self.unchanged < UNCHANGED_LOOKS {
+            self.unchanged += 1;
+            return;
+        }
+        self.version = version;
+        self.unchanged = 0;
         let view = View::peek(shared, Instant::now());
         let seen = Some((view.reasons_not_ready().is_empty(), view.status()));
-        if seen != self.0 || vitals_changed {
-            self.0 = seen;
+        if seen != self.seen || vitals_changed {
+            self.seen = seen;
             shared.telemetry.journal.ring();
         }
     }

@@ -29,12 +29,15 @@ use super::{Alive, Seen, Vital};
 /// How often the runtime is asked.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// How soon to look again at a question that was not answered within the period: a blocked runtime is to be seen
-/// within twice the budget.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How often a runtime at rest is looked at. What blocks it from then on is to be seen within twice the default budget:
+/// after this, the budget, and two looks.
+const AT_REST: Duration = Duration::from_millis(150);
+
+/// How soon to look again at a question that was not answered within the period.
+const LOOK_AGAIN: Duration = Duration::from_millis(40);
 
 /// How many looks in a row a runtime at rest is left alone.
-const LEFT_ALONE: u8 = 9;
+const LEFT_ALONE: u8 = 6;
 
 /// How much later than meant a look may come and still count in full.
 const SLACK: Duration = Duration::from_millis(50);
@@ -141,7 +144,7 @@ impl Sampler {
         }
         if self.at_rest && self.left_alone < LEFT_ALONE {
             self.left_alone += 1;
-            return PERIOD;
+            return AT_REST;
         }
         self.left_alone = 0;
         self.question = Some((self.pulse.ask(), self.now));
@@ -211,7 +214,7 @@ impl Sampler {
     fn publish(&mut self, seen: Seen) {
         let before = self.shared.vitals.seen();
         let changed = before.verdict != seen.verdict || before.alive != seen.alive;
-        self.shared.vitals.publish(seen);
+        self.shared.vitals.publish(&before, seen);
         if changed {
             self.shared.touch();
         }
