@@ -230,11 +230,18 @@ impl<'a> View<'a> {
         }
         match vitals.verdict {
             Lag::Within | Lag::FailedOpen { .. } => None,
-            Lag::Over => Some(format!(
-                "the application's runtime answers after {}, at most {} may pass",
-                duration::text(vitals.lag.unwrap_or_default()),
-                duration::text(self.shared.vitals.limits.lag_budget)
-            )),
+            Lag::Over => {
+                let budget = self.shared.vitals.limits.lag_budget;
+                let now = vitals.lag.filter(|lag| *lag > budget);
+                let when = now.map_or_else(
+                    || "answered late a moment ago".to_owned(),
+                    |lag| format!("answers after {}", duration::text(lag)),
+                );
+                Some(format!(
+                    "the application's runtime {when}, at most {} may pass",
+                    duration::text(budget)
+                ))
+            }
         }
     }
 }

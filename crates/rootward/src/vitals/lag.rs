@@ -31,6 +31,8 @@ pub(super) struct LagRule {
     disagreeing: u8,
     /// When the verdict became worse; none while it is within.
     over_since: Option<Duration>,
+    /// A question was answered since then.
+    answered: bool,
 }
 
 impl LagRule {
@@ -40,11 +42,13 @@ impl LagRule {
             fail_open_after,
             disagreeing: 0,
             over_since: None,
+            answered: false,
         }
     }
 
-    /// Takes a sample and gives the verdict. It gates if `lag` is over the budget.
-    pub(super) fn observe(&mut self, now: Duration, lag: Duration) -> Lag {
+    /// Takes a sample. It gates if it is over the budget. Whether the runtime has `answered` it: one that gives no sign of
+    /// life at all is not overloaded but stuck, and does not fail open.
+    pub(super) fn observe(&mut self, now: Duration, lag: Duration, answered: bool) {
         let over = lag > self.budget;
         if over == self.over_since.is_some() {
             self.disagreeing = 0;
@@ -54,12 +58,18 @@ impl LagRule {
         if self.disagreeing == SAMPLES {
             self.disagreeing = 0;
             self.over_since = over.then_some(now);
+            self.answered = false;
         }
+        self.answered |= answered;
+    }
+
+    /// What follows now from the samples.
+    pub(super) fn verdict(&self, now: Duration) -> Lag {
         match self.over_since {
             None => Lag::Within,
             Some(since) => {
                 let lasted = now.saturating_sub(since);
-                if lasted < self.fail_open_after {
+                if lasted < self.fail_open_after || !self.answered {
                     Lag::Over
                 } else {
                     Lag::FailedOpen {
@@ -83,7 +93,8 @@ mod tests {
             .map(|(at, sample)| {
                 let now = Duration::from_millis(100 * u64::try_from(at).expect("a small number"));
                 let lag = if sample == '1' { 251 } else { 250 };
-                match rule.observe(now, Duration::from_millis(lag)) {
+                rule.observe(now, Duration::from_millis(lag), true);
+                match rule.verdict(now) {
                     Lag::Within => '.',
                     Lag::Over => 'X',
                     Lag::FailedOpen { .. } => 'o',
@@ -103,5 +114,23 @@ mod tests {
     fn lag_that_lasts_fails_open_and_counts_again_after_it_was_over() {
         assert_eq!(verdicts("01111111"), "..XXXXXo");
         assert_eq!(verdicts("011111111001100"), "..XXXXXooo..XX.");
+    }
+
+    #[test]
+    fn a_runtime_that_gives_no_sign_of_life_does_not_fail_open() {
+        let mut rule = LagRule::new(Duration::from_millis(250), Duration::from_millis(500));
+        let at = |second| Duration::from_secs(second);
+        for second in 0..20 {
+            rule.observe(at(second), at(second + 1), false);
+        }
+        assert_eq!(rule.verdict(at(20)), Lag::Over);
+        rule.observe(at(21), at(21), true);
+        assert_eq!(
+            rule.verdict(at(21)),
+            Lag::FailedOpen {
+                after: Duration::from_millis(500)
+            },
+            "late, and an answer"
+        );
     }
 }

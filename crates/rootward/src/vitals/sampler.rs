@@ -2,8 +2,8 @@
 //! plain thread that sleeps in the kernel, because it wakes up ten times a second for as long as the service lives: a timer
 //! of an asynchronous runtime would wake it twice as often.
 //!
-//! A runtime whose workers all wait for work is not woken up for it: it has nothing to be late with. It is asked once a
-//! second all the same, in case its own counters are wrong.
+//! A runtime whose workers all wait for work is not woken up for it: it has nothing to be late with. It is asked
+//! every five seconds all the same, in case its own counters are wrong.
 //!
 //! Time here is the sampler's own: it advances by what a look was expected to take and at most [`SLACK`] more. When the
 //! whole process was stopped (a suspended machine, a debugger, `SIGSTOP`), nobody could answer, and that says nothing
@@ -37,7 +37,7 @@ const AT_REST: Duration = Duration::from_millis(150);
 const LOOK_AGAIN: Duration = Duration::from_millis(40);
 
 /// How many looks in a row a runtime at rest is left alone.
-const LEFT_ALONE: u8 = 6;
+const LEFT_ALONE: u8 = 32;
 
 /// How much later than meant a look may come and still count in full.
 const SLACK: Duration = Duration::from_millis(50);
@@ -73,6 +73,7 @@ pub(crate) struct Sampler {
     pulse: Arc<Pulse>,
     runtime: Handle,
     rule: LagRule,
+    budget: Duration,
     workers: Workers,
     /// The sampler's own time.
     now: Duration,
@@ -90,6 +91,7 @@ impl Sampler {
         let limits = shared.vitals.limits;
         Self {
             rule: LagRule::new(limits.lag_budget, limits.fail_open_after),
+            budget: limits.lag_budget,
             workers: Workers::default(),
             now: Duration::ZERO,
             question: None,
@@ -169,9 +171,14 @@ impl Sampler {
         let look = self.workers.observe(self.now, readings(&self.runtime));
         let workers = look.held;
         self.at_rest = look.at_rest;
-        let gating = whole.max(half_held(&workers));
-        let worst = workers.iter().copied().fold(whole, Duration::max);
-        let verdict = self.rule.observe(self.now, gating);
+        let half = half_held(&workers);
+        // A question that waits for less than the budget says nothing yet.
+        if whole.is_answered() || whole.lag().max(half) > self.budget {
+            let answered = matches!(whole, Whole::Answered(_));
+            self.rule.observe(self.now, whole.lag().max(half), answered);
+        }
+        let worst = workers.iter().copied().fold(whole.lag(), Duration::max);
+        let verdict = self.rule.verdict(self.now);
         let alive = self.alive(whole);
         self.publish(Seen {
             lag: Some(worst),
@@ -182,24 +189,27 @@ impl Sampler {
     }
 
     /// How long the answer took, or is taking.
-    fn lag_of_the_whole(&mut self) -> Duration {
+    fn lag_of_the_whole(&mut self) -> Whole {
         let Some((question, asked)) = &self.question else {
-            return Duration::ZERO;
+            return Whole::AtRest;
         };
         let waited = self.now.saturating_sub(*asked);
         match self.pulse.took(question) {
             Some(took) => {
                 self.question = None;
-                took.min(waited)
+                Whole::Answered(took.min(waited))
             }
-            None => waited,
+            None => Whole::Waiting(waited),
         }
     }
 
-    fn alive(&self, lag: Duration) -> Alive {
+    fn alive(&self, whole: Whole) -> Alive {
         let vitals = &self.shared.vitals;
         let limit = vitals.limits.wedge_limit;
-        let wedged = (self.question.is_some() && lag >= limit).then_some(Vital::Wedged { limit });
+        let wedged = match whole {
+            Whole::Waiting(waited) if waited >= limit => Some(Vital::Wedged { limit }),
+            Whole::Waiting(_) | Whole::Answered(_) | Whole::AtRest => None,
+        };
         let silent = vitals.heartbeats.silent(self.now);
         // Tasks end one after the other while the instance leaves. Restarted for that, it would lose what is in flight.
         let leaving = self.shared.drain.is_under_way();
@@ -219,6 +229,34 @@ impl Sampler {
             self.shared.touch();
         }
         self.glance.look(&self.shared, changed);
+    }
+}
+
+/// What the runtime as a whole does with the question.
+#[derive(Debug, Clone, Copy)]
+enum Whole {
+    /// It was not asked.
+    AtRest,
+    /// It took so long.
+    Answered(Duration),
+    /// It has taken so long already.
+    Waiting(Duration),
+}
+
+impl Whole {
+    const fn lag(self) -> Duration {
+        match self {
+            Self::AtRest => Duration::ZERO,
+            Self::Answered(lag) | Self::Waiting(lag) => lag,
+        }
+    }
+
+    /// Nothing is waited for.
+    const fn is_answered(self) -> bool {
+        match self {
+            Self::AtRest | Self::Answered(_) => true,
+            Self::Waiting(_) => false,
+        }
     }
 }
 

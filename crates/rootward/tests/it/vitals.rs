@@ -49,6 +49,21 @@ fn while_handlers_block(
     time: Duration,
     look: impl FnOnce(SocketAddr),
 ) {
+    let spawn = move || {
+        for _ in 0..handlers {
+            drop(tokio::spawn(async move { block(time) }));
+        }
+    };
+    while_tasks_run(runtime, builder, spawn, look);
+}
+
+/// Starts the service in a runtime on a thread of its own, has it `spawn` tasks, and looks from here.
+fn while_tasks_run(
+    runtime: Runtime,
+    builder: Builder,
+    spawn: impl FnOnce() + Send + 'static,
+    look: impl FnOnce(SocketAddr),
+) {
     let (tell, told) = mpsc::channel();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let application = thread::spawn(move || {
@@ -58,9 +73,7 @@ fn while_handlers_block(
             // The sampler has seen it answer.
             tokio::time::sleep(Duration::from_millis(300)).await;
             tell.send(address).expect("heard");
-            for _ in 0..handlers {
-                drop(tokio::spawn(async move { block(time) }));
-            }
+            spawn();
             let _ = ended.await;
             health.stop().await;
         });
@@ -141,7 +154,8 @@ fn shows_about_600_ms(watched: &Watched) {
     );
     assert!(
         watched.reasons.iter().all(|reason| {
-            reason.starts_with("the application's runtime answers after ")
+            (reason.starts_with("the application's runtime answers after ")
+                || reason == "the application's runtime answered late a moment ago, at most 250 ms may pass")
                 && reason.ends_with(", at most 250 ms may pass")
         }),
         "{:?}",
@@ -269,40 +283,61 @@ fn kf_007_a_runtime_that_is_blocked_for_the_wedge_limit_is_not_alive_and_says_so
 #[test]
 fn lag_that_lasts_does_not_keep_an_instance_out_for_ever_and_the_report_says_so() {
     let builder = service().fail_open_after(Duration::from_millis(400));
-    while_handlers_block(
-        one_thread(),
-        builder,
-        1,
-        Duration::from_millis(1_600),
-        |address| {
-            let began = Instant::now();
-            while get(address, "/readyz").code == 200 {
-                assert!(
-                    began.elapsed() < Duration::from_millis(1_400),
-                    "never unready"
-                );
+    // Overload: each answer takes too long, and there are answers.
+    let overload = || {
+        drop(tokio::spawn(async {
+            for _ in 0..8 {
+                block(Duration::from_millis(350));
+                tokio::task::yield_now().await;
             }
-            while get(address, "/readyz").code == 503 {
-                assert!(
-                    began.elapsed() < Duration::from_millis(1_500),
-                    "it did not fail open"
-                );
-            }
-            let report = get(address, "/health").json();
-            assert_eq!(report["ready"], true);
-            let finding = &report["findings"][0];
-            assert_eq!(finding["kind"], "lag_failed_open");
-            let text = finding["text"].as_str().expect("a sentence");
+        }));
+    };
+    while_tasks_run(one_thread(), builder, overload, |address| {
+        let began = Instant::now();
+        while get(address, "/readyz").code == 200 {
             assert!(
-                text.starts_with("ready although the application's runtime answers after "),
-                "{text}"
+                began.elapsed() < Duration::from_millis(1_400),
+                "never unready"
             );
+        }
+        while get(address, "/readyz").code == 503 {
             assert!(
-                text.ends_with(", and overload must not empty a fleet"),
-                "{text}"
+                began.elapsed() < Duration::from_millis(2_700),
+                "it did not fail open"
             );
-        },
-    );
+        }
+        let report = get(address, "/health").json();
+        assert_eq!(report["ready"], true);
+        let finding = &report["findings"][0];
+        assert_eq!(finding["kind"], "lag_failed_open");
+        let text = finding["text"].as_str().expect("a sentence");
+        assert!(
+            text.starts_with("ready although the application's runtime answers after "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(", and overload must not empty a fleet"),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn a_runtime_that_gives_no_sign_of_life_does_not_fail_open() {
+    let builder = service().fail_open_after(Duration::from_millis(400));
+    let time = Duration::from_millis(1_800);
+    while_handlers_block(one_thread(), builder, 1, time, |address| {
+        let began = Instant::now();
+        while get(address, "/readyz").code == 200 {
+            assert!(
+                began.elapsed() < Duration::from_millis(1_400),
+                "never unready"
+            );
+        }
+        while began.elapsed() < Duration::from_millis(1_600) {
+            assert_eq!(get(address, "/readyz").code, 503);
+        }
+    });
 }
 
 /// Whoever stops it need not know how the runtime is in which it was started.
