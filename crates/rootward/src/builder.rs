@@ -68,7 +68,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(60);
 /// What a service says about its health before it starts. Begins with [`Health::builder`].
 ///
 /// Nothing is judged before [`Builder::start`], which reports everything that is wrong at once. A name, here and of a
-/// check, has 1 to 128 bytes of letters, digits and `- _ . / : @ +`, and begins with a letter or a digit ([`Name`]).
+/// check, has 1 to 128 bytes of letters, digits and `- _ . / : @ +`, and begins with a letter or a digit ([`Name`](crate::Name)).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -332,7 +332,7 @@ impl Builder {
     }
 
     /// How long the instance serves on after a drain has made it not ready; [`DEFAULT_DRAIN_DELAY`], 10 s, at most one
-    /// hour ([`MAX_DRAIN`]).
+    /// hour ([`MAX_DRAIN`](crate::MAX_DRAIN)).
     ///
     /// It must be longer than the time that whoever routes traffic takes to notice: the interval of its checks times
     /// the failures that it wants to see, plus the time to tell everybody. Zero stops accepting at once, and loses
@@ -352,7 +352,7 @@ impl Builder {
     }
 
     /// How long requests in flight may take after the instance stopped accepting; [`DEFAULT_DRAIN_GRACE`], 10 s, at
-    /// most one hour ([`MAX_DRAIN`]). What is not finished then is cut off. See [`Drain`].
+    /// most one hour ([`MAX_DRAIN`](crate::MAX_DRAIN)). What is not finished then is cut off. See [`Drain`].
     ///
     /// Whoever kills the process must wait longer than the delay and the grace together. In Kubernetes that is
     /// `terminationGracePeriodSeconds`, [30 s] unless said otherwise.
