@@ -113,7 +113,16 @@ impl Access {
         self
     }
 
-    /// Whoever shows one of these certificates; the port speaks TLS as well then.
+    /// Whoever shows one of these certificates; the port speaks TLS as well then. Liveness, readiness, startup and the
+    /// public word are answered without one, with and without TLS.
+    ///
+    /// ```
+    /// use rootward::{Access, ClientCertificates};
+    ///
+    /// let certificates = ClientCertificates::new("tls.crt", "tls.key", "ca.crt")
+    ///     .allow_uri("spiffe://example.org/aggregator");
+    /// let access = Access::loopback().client_certificates(certificates);
+    /// ```
     #[cfg(feature = "tls")]
     pub fn client_certificates(mut self, certificates: ClientCertificates) -> Self {
         self.certificates = Some(certificates);

@@ -109,6 +109,7 @@
 //! | `tower` | `Health::service`, `Health::liveness_service`, `Peer`, `is_probe`, `is_probe_answer` | `tower-service` |
 //! | `axum` | `Health::router`, `Health::liveness_router`; the peer from `ConnectInfo`; and `tower` | `axum` without its default features |
 //! | `grpc` | `Health::grpc`, `Builder::listen_grpc`; and `tower` | `tonic`, `tonic-health`, `tokio-stream`; HTTP/2 (`h2`) |
+//! | `otel` | `Builder::opentelemetry`: the metrics of the checks through a meter of OpenTelemetry | `opentelemetry` |
 //! | `serve` | `serve`: a server for the application's own traffic, over HTTP/1.1 and HTTP/2, that drains | `pin-project-lite`, `socket2`, `tower-service`; HTTP/2 (`h2`) |
 //! | `tls` | `ClientCertificates`, `Access::client_certificates`: mutual TLS on the probe port | `rustls` with `ring`, `tokio-rustls`, `rustls-webpki`, `x509-cert` |
 //!

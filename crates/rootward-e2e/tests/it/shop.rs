@@ -23,6 +23,8 @@ fn is_the_database(seen: &Seen) -> bool {
     seen.causes() == set(&["node:orders-db"])
         && seen.evidence_services("node:orders-db", "orders-db") == users
         && seen.impacted() == set(&["checkout", "front", "invoices", "orders"])
+        // Until all who use it have said so it is degraded.
+        && seen.status_of("orders-db") == "down"
 }
 
 /// What was resolved since there were `before` resolved incidents, newest first.

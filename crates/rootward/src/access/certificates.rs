@@ -73,7 +73,17 @@ impl ClientCertificates {
         self
     }
 
-    /// How often the files are looked at; 10 s, at most 55 s.
+    /// How often the files are looked at; 10 s, at most 55 s, so that what was replaced is in use within a minute.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use rootward::ClientCertificates;
+    ///
+    /// // Certificates that live for an hour and are renewed early: there is no hurry.
+    /// let certificates = ClientCertificates::new("tls.crt", "tls.key", "ca.crt")
+    ///     .allow_dns("aggregator.monitoring.svc")
+    ///     .check_every(Duration::from_secs(30));
+    /// ```
     pub const fn check_every(mut self, interval: Duration) -> Self {
         self.check_every = interval;
         self

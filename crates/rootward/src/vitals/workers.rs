@@ -37,6 +37,7 @@ pub(super) struct Look {
 #[derive(Debug)]
 struct Worker {
     last: Reading,
+    looked: Duration,
     /// When it was last seen to move or to wait.
     moved: Duration,
 }
@@ -54,17 +55,23 @@ impl Workers {
             if index == self.0.len() {
                 self.0.push(Worker {
                     last: reading,
+                    looked: now,
                     moved: now,
                 });
             }
             let worker = &mut self.0[index];
             awake |= reading.is_awake();
             if !reading.is_awake() || reading != worker.last {
-                *worker = Worker {
-                    last: reading,
-                    moved: now,
+                let woke_up_once = reading.is_awake() && reading.turns == worker.last.turns + 1;
+                worker.moved = if woke_up_once {
+                    // Since the last look, and nobody knows when.
+                    now - now.saturating_sub(worker.looked) / 2
+                } else {
+                    now
                 };
+                worker.last = reading;
             }
+            worker.looked = now;
             held.push(now.saturating_sub(worker.moved));
         }
         Look {
@@ -113,14 +120,14 @@ mod tests {
             *at(5, [reading(1, 0), reading(4, 5), reading(2, 0)]),
             [secs(0), secs(0), secs(5)]
         );
-        // It wakes up and is blocked, it goes on, it comes back.
+        // It wakes up between two looks and is blocked, it goes on, it comes back.
         assert_eq!(
-            *at(6, [reading(2, 0), reading(5, 6), reading(3, 6)]),
-            [secs(0); 3]
+            *at(7, [reading(2, 0), reading(5, 6), reading(3, 6)]),
+            [secs(1), secs(0), secs(0)]
         );
         assert_eq!(
-            *at(8, [reading(2, 0), reading(5, 6), reading(3, 6)]),
-            [secs(2), secs(0), secs(0)]
+            *at(9, [reading(2, 0), reading(5, 6), reading(3, 6)]),
+            [secs(3), secs(0), secs(0)]
         );
     }
 
