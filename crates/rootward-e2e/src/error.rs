@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     NoVariable { variable: &'static str },
     #[error("{} is missing: run ./test, which builds it", path.display())]
     NoBinary { path: PathBuf },
+    #[error("{program} is not installed: run ./test, which installs it")]
+    NoTool { program: &'static str },
     #[error("failed to {action} {}", path.display())]
     File {
         action: &'static str,

@@ -7,6 +7,11 @@ use crate::error::{Error, Kind};
 
 const HAPROXY: &str = "ROOTWARD_TEST_HAPROXY";
 
+const PYTHON: &str = "ROOTWARD_TEST_PYTHON";
+
+/// Where Debian puts servers, and where only root's PATH looks.
+const SERVERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
 /// What `./test` prepared: where the server programs are, the shared servers, and the directory of the run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -18,6 +23,7 @@ pub struct Run {
     browser: PathBuf,
     /// Needed by one proof only, so that the others run without it.
     haproxy: Option<PathBuf>,
+    python: Option<PathBuf>,
 }
 
 impl Run {
@@ -50,6 +56,7 @@ impl Run {
             redis_url: need("ROOTWARD_TEST_REDIS_URL")?,
             browser: need("ROOTWARD_TEST_BROWSER")?.into(),
             haproxy: need(HAPROXY).ok().map(PathBuf::from),
+            python: need(PYTHON).ok().map(PathBuf::from),
         })
     }
 
@@ -108,6 +115,30 @@ impl Run {
         } else {
             Err(Kind::NoBinary { path }.into())
         }
+    }
+
+    /// A program that Debian's packages bring, as `./test` installed it.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither on the PATH nor where servers are put.
+    pub fn tool(&self, program: &'static str) -> Result<PathBuf, Error> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&path)
+            .chain(SERVERS.map(PathBuf::from))
+            .map(|directory| directory.join(program))
+            .find(|path| path.is_file())
+            .ok_or(Kind::NoTool { program }.into())
+    }
+
+    /// The Python that has the packages of `requirements.txt`, which `./test` installed for itself.
+    ///
+    /// # Errors
+    ///
+    /// When its variable is missing.
+    pub fn python(&self) -> Result<&Path, Error> {
+        let missing = Kind::NoVariable { variable: PYTHON };
+        self.python.as_deref().ok_or(missing.into())
     }
 
     pub(crate) fn postgres_program(&self, name: &str) -> PathBuf {

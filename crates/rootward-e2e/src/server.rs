@@ -61,6 +61,15 @@ impl Server {
         self.port
     }
 
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Makes a path the server user's own.
+    pub(crate) fn own(&self, path: &Path) -> Result<(), Error> {
+        User::needed()?.map_or(Ok(()), |user| user.own(path))
+    }
+
     /// Writes a file into the directory that only the server's user may read.
     pub(crate) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
         let path = self.directory.join(name);
@@ -69,7 +78,7 @@ impl Server {
         opened
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(|source| Error::file("write", &path, source))?;
-        User::needed()?.map_or(Ok(()), |user| user.own(&path))
+        self.own(&path)
     }
 
     /// A command that will run as the right user in the server's directory.

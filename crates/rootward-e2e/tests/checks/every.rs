@@ -1,0 +1,208 @@
+//! What every check has to survive, whatever it asks: a server that accepts and never answers, one that is not there,
+//! a restart, and a thousand runs that leave nothing behind. And what no check may let through.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use rootward::{Check, CheckContext, Failure, Name, Outcome};
+use rootward_e2e::{Error, Private, free_port};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Far longer than anything takes that is not meant to hang.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// How many connections may be open at a time to a server that says nothing.
+const CONNECTIONS: usize = 16;
+
+/// The time limit of a check that is meant to be cut off.
+pub(crate) const SHORT: Duration = Duration::from_millis(300);
+
+/// The user and the password that tests give to checks: none of them may leave one.
+pub(crate) const USER: &str = "planted-user-alice";
+pub(crate) const PASSWORD: &str = "planted-password-hunter2";
+
+/// What may stand in no text that leaves a check: our secrets, where the server is, and what drivers say.
+const FOREIGN: [&str; 8] = [
+    USER,
+    PASSWORD,
+    "planted",
+    "127.0.0.1",
+    "localhost",
+    "os error",
+    "Error {",
+    "://",
+];
+
+static TURN: RwLock<()> = RwLock::const_new(());
+
+/// Held by a test that counts nothing.
+pub(crate) async fn beside_others() -> RwLockReadGuard<'static, ()> {
+    TURN.read().await
+}
+
+/// Held by a test that counts the descriptors and tasks of this process: no other runs meanwhile.
+pub(crate) async fn alone() -> RwLockWriteGuard<'static, ()> {
+    TURN.write().await
+}
+
+fn context(limit: Duration) -> CheckContext {
+    let name = |text| Name::parse(text).expect("a name");
+    CheckContext::new(name("cart"), name("cart-0"), name("it"), limit)
+}
+
+/// Runs the check once, under its time limit, as the runner does: `up`, `degraded, category, words` or
+/// `down, category, words`; `cut off` where the runner would say `timed out`.
+pub(crate) async fn run<L>(check: &Check<L>, limit: Duration) -> String {
+    match timeout(limit, check.run_once(context(limit))).await {
+        Err(_) => "cut off".to_owned(),
+        Ok(Ok(Outcome::Up)) => "up".to_owned(),
+        Ok(Ok(Outcome::Degraded(failure))) => say("degraded", &failure),
+        Ok(Err(failure)) => say("down", &failure),
+    }
+}
+
+fn say(status: &str, failure: &Failure) -> String {
+    let shown = failure.to_string();
+    for foreign in FOREIGN {
+        assert!(!shown.contains(foreign), "{foreign:?} leaves in {shown:?}");
+    }
+    // What the service's own log is given may name the server; a secret it must not hold either.
+    let logged = format!("{failure:?}");
+    assert!(
+        !logged.contains(PASSWORD),
+        "the password leaves in {logged}"
+    );
+    format!("{status}, {}, {shown}", failure.category())
+}
+
+/// Runs the check until this comes out, or what begins with it.
+pub(crate) async fn run_until<L>(check: &Check<L>, limit: Duration, wanted: &str) -> String {
+    let began = Instant::now();
+    loop {
+        let last = run(check, limit).await;
+        if last.starts_with(wanted) {
+            return last;
+        }
+        assert!(began.elapsed() < LONG, "{last:?} and never {wanted:?}");
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// A server that accepts and never answers: the run ends in time, and its connection is closed, so that the next run
+/// does not ask on it again.
+pub(crate) async fn survives_silence<L>(make: impl AsyncFnOnce(SocketAddr) -> Check<L>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .expect("a port");
+    let address = listener.local_addr().expect("its address");
+    let (closed, mut all_closed) = tokio::sync::mpsc::channel::<()>(CONNECTIONS);
+    let accepting = tokio::spawn(async move {
+        loop {
+            let Ok((mut stream, _)) = listener.accept().await else {
+                return;
+            };
+            let closed = closed.clone();
+            tokio::spawn(async move {
+                let mut all = [0; 1024];
+                while !matches!(stream.read(&mut all).await, Ok(0) | Err(_)) {}
+                let _ = closed.send(()).await;
+            });
+        }
+    });
+    let check = make(address).await;
+    for _ in 0..2 {
+        let began = Instant::now();
+        let seen = run(&check, SHORT).await;
+        assert!(
+            seen == "cut off" || seen.starts_with("down, timeout, "),
+            "of a server that says nothing: {seen}"
+        );
+        let took = began.elapsed();
+        assert!(
+            took < SHORT + Duration::from_millis(500),
+            "it took {took:?}"
+        );
+        let gone = timeout(LONG, all_closed.recv()).await;
+        assert!(
+            gone.is_ok(),
+            "the connection of a run that was cut off stays open"
+        );
+    }
+    accepting.abort();
+}
+
+/// Nobody listens: says so, at once.
+pub(crate) async fn survives_refusal<L>(make: impl AsyncFnOnce(SocketAddr) -> Check<L>) {
+    let port = free_port().expect("a port");
+    let check = make(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await;
+    let began = Instant::now();
+    let seen = run(&check, LONG).await;
+    assert!(seen.starts_with("down, connection_refused, "), "{seen}");
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "it took {:?}",
+        began.elapsed()
+    );
+}
+
+/// Frozen, killed and started again: the same check sees each, and comes back without being made anew.
+pub(crate) async fn survives_restart<L>(
+    check: &Check<L>,
+    server: &mut Private,
+) -> Result<(), Error> {
+    run_until(check, LONG, "up").await;
+    server.freeze()?;
+    let frozen = run(check, SHORT).await;
+    assert!(
+        frozen == "cut off" || frozen.starts_with("down, timeout, "),
+        "frozen: {frozen}"
+    );
+    server.thaw()?;
+    run_until(check, LONG, "up").await;
+    server.kill().await?;
+    run_until(check, LONG, "down, connection_refused, ").await;
+    server.start_again().await?;
+    run_until(check, LONG, "up").await;
+    Ok(())
+}
+
+/// A thousand runs leave no task, no descriptor and so no connection. Hold [`alone`].
+pub(crate) async fn leaves_nothing<L>(check: &Check<L>, wanted: &str) {
+    // What is made once, such as a connection that is kept, is made now.
+    for _ in 0..10 {
+        run_until(check, LONG, wanted).await;
+    }
+    let before = held().await;
+    for run_number in 0..1000 {
+        let seen = run(check, LONG).await;
+        assert!(seen.starts_with(wanted), "run {run_number}: {seen}");
+    }
+    let began = Instant::now();
+    loop {
+        let after = held().await;
+        if after.0 <= before.0 && after.1 <= before.1 {
+            return;
+        }
+        assert!(
+            began.elapsed() < LONG,
+            "(descriptors, tasks) were {before:?} and are {after:?} after a thousand runs"
+        );
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The descriptors of this process and the tasks of this runtime.
+async fn held() -> (usize, usize) {
+    sleep(Duration::from_millis(20)).await;
+    let descriptors = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    (
+        descriptors,
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks(),
+    )
+}

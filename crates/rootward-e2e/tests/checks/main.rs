@@ -1,0 +1,7 @@
+//! Every ready-made check against the real server, and against servers that misbehave; one file a kind.
+//!
+//! What all checks have to survive stands in `every.rs`.
+
+mod every;
+mod postgresql;
+mod redis;
