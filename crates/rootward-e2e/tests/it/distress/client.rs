@@ -10,6 +10,12 @@ use std::time::{Duration, Instant};
 /// When a question counts as unanswered.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// What an orchestrator waits for an answer, unless it is told otherwise.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// After how many late or failed answers in a row an orchestrator restarts, unless it is told otherwise.
+const RESTARTED_AFTER: usize = 3;
+
 /// How a prober comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Connections {
@@ -76,6 +82,8 @@ pub(super) struct Seen {
     /// How long each answer took, sorted.
     pub(super) took: Vec<Duration>,
     pub(super) codes: BTreeMap<u16, usize>,
+    /// How many in a row took longer than [`PATIENCE`], at the worst.
+    pub(super) late_in_a_row: usize,
     pub(super) failures: Vec<String>,
 }
 
@@ -94,6 +102,7 @@ impl Seen {
             for (code, count) in seen.codes {
                 *sum.codes.entry(code).or_default() += count;
             }
+            sum.late_in_a_row = sum.late_in_a_row.max(seen.late_in_a_row);
             sum.failures.extend(seen.failures);
         }
         sum.took.sort_unstable();
@@ -123,6 +132,18 @@ impl Seen {
         yardstick: &Self,
         least: usize,
     ) {
+        self.assert_share_within(990, what, limit, yardstick, least);
+    }
+
+    /// The same for this many of a thousand answers.
+    pub(super) fn assert_share_within(
+        &self,
+        share: usize,
+        what: &str,
+        limit: Duration,
+        yardstick: &Self,
+        least: usize,
+    ) {
         assert!(
             self.failures.is_empty(),
             "{what}: unanswered: {:?}",
@@ -133,10 +154,19 @@ impl Seen {
             "{what}: only {} answers",
             self.took.len()
         );
-        let (p99, own) = (self.per_mille(990), yardstick.per_mille(990));
+        let (needed, own) = (self.per_mille(share), yardstick.per_mille(share));
         assert!(
-            p99 <= limit + own,
-            "{what}: p99 {p99:?}, promised {limit:?}; a bare thread: {own:?}"
+            needed <= limit + own,
+            "{what}: {share} of 1000 within {needed:?}, promised {limit:?}; a bare thread: {own:?}"
+        );
+    }
+
+    /// No orchestrator with its defaults would have restarted the process.
+    pub(super) fn assert_no_restart(&self, what: &str) {
+        assert!(
+            self.late_in_a_row < RESTARTED_AFTER,
+            "{what}: {} answers in a row took longer than {PATIENCE:?}",
+            self.late_in_a_row
         );
     }
 }
@@ -189,6 +219,7 @@ impl Prober {
         let thread = thread::spawn(move || {
             let mut seen = Seen::default();
             let mut due = Instant::now();
+            let mut late = 0;
             loop {
                 let wait = due.saturating_duration_since(Instant::now());
                 if !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout)) {
@@ -197,7 +228,14 @@ impl Prober {
                 }
                 due = (due + every).max(Instant::now());
                 let began = Instant::now();
-                match question() {
+                let answer = question();
+                late = if began.elapsed() > PATIENCE {
+                    late + 1
+                } else {
+                    0
+                };
+                seen.late_in_a_row = seen.late_in_a_row.max(late);
+                match answer {
                     Ok(code) => {
                         seen.took.push(began.elapsed());
                         *seen.codes.entry(code).or_default() += 1;

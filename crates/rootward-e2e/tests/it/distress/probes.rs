@@ -251,7 +251,11 @@ async fn with_a_tenth_of_a_core_probes_are_answered_within_half_a_second() -> Re
     sleep(while_).await;
     let busy = probes.stop("10 % of a core, all of it wanted by the application");
     idle.assert_within(PROMISED_WITH_A_TENTH, 30);
-    busy.assert_within(PROMISED_WITH_A_TENTH, 10);
+    // Some fifty answers: the slowest of them is what the kernel happened to do to one, so one of ten may be slower.
+    for (what, seen) in [("/livez", &busy.livez), ("/readyz", &busy.readyz)] {
+        seen.assert_share_within(900, what, PROMISED_WITH_A_TENTH, &busy.yardstick, 10);
+        seen.assert_no_restart(what);
+    }
     busy.assert_alive();
     println!(
         "stopped by the kernel in {throttled} periods before, {} after",
