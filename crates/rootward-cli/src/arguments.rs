@@ -1,17 +1,23 @@
 //! The command line: what can be typed, and what the help says about it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use rootward_demo::Story;
 
+use crate::duration;
+
 /// Where the aggregator listens unless its configuration says otherwise.
 pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:8791";
+
+/// Below the second that Kubernetes gives a probe that says nothing else, with time to start and to speak.
+pub(crate) const PROBE_TIMEOUT: &str = "800ms";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  all is well, or it was done
-  1  something is not healthy, an incident is open, or an expectation of the demo did not hold
+  1  something is not healthy, an incident is open, an expectation did not hold, or a probe failed
   2  what was given is wrong: an argument, a file, a configuration, an address, a URL, a name
   3  the system refused what is needed to run
   4  the aggregator cannot be reached
@@ -54,6 +60,8 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Make a token that opens the detailed report of services, and the digest by which they know it.
     Token(Token),
+    /// Ask one URL and end with 0 if the answer is 2xx: for HEALTHCHECK and exec probes, without a shell or curl.
+    Probe(Probe),
 }
 
 #[derive(Debug, Args)]
@@ -139,6 +147,22 @@ pub(crate) struct Token {
     /// It expires after so many days, at most 90; the time stands behind the digest. Without it, it does not expire.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=90))]
     pub(crate) days: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It asks once with GET, on a connection of its own, follows no redirect and obeys no proxy variable.
+docs/probes.md has the lines for containers.
+
+Exit codes: 0 the answer is 2xx, 1 it is not or did not come whole in time, 2 what was given is wrong.")]
+pub(crate) struct Probe {
+    /// What to ask, such as http://127.0.0.1:8790/readyz.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// How long the whole exchange may take, such as 800ms or 2s. Keep it below the time that the container's own
+    /// probe allows, or what it says is lost.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = PROBE_TIMEOUT)]
+    pub(crate) timeout: Duration,
 }
 
 /// Whom to ask.

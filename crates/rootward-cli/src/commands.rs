@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod probe;
 pub(crate) mod replay;
 pub(crate) mod serve;
 pub(crate) mod status;

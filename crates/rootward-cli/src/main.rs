@@ -1,11 +1,12 @@
 //! The `rootward` binary: reads arguments, calls the crate that knows, prints.
 //!
 //! `arguments` is what can be typed, `commands` has one module for each command, `render` makes pages of answers, `text`
-//! is a page, `terminal` the only place that writes one, `exit` and `trouble` say how it ends.
+//! is a page, `duration` reads times, `terminal` the only place that writes one, `exit` and `trouble` say how it ends.
 
 mod arguments;
 mod commands;
 mod configuration;
+mod duration;
 mod exit;
 mod log;
 mod render;
@@ -41,5 +42,6 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
         Command::Replay(replay) => commands::replay::run(replay, terminal),
         Command::Validate(validate) => commands::validate::run(validate, terminal),
         Command::Token(token) => commands::token::run(token, terminal),
+        Command::Probe(probe) => commands::probe::run(probe, terminal),
     }
 }

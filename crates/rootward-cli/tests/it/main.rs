@@ -6,6 +6,7 @@ mod aggregator;
 mod arguments;
 mod demo;
 mod explain;
+mod probe;
 mod program;
 mod replay;
 mod serve;
