@@ -4,13 +4,12 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, response};
+use http::{HeaderName, HeaderValue, Method, response};
 use tokio::time::{Instant, timeout_at};
 
-use crate::connect::connect;
 use crate::error::{Kind, Trace};
-use crate::exchange::{Live, keeps_alive, message};
-use crate::{Answer, FetchError, Limits, Method, Target, settle};
+use crate::exchange::{Live, Message, keeps_alive, message};
+use crate::{Answer, FetchError, Limits, Target, opened, settle};
 
 /// An older connection is replaced before the next question, so that a name that moved is followed.
 pub const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
@@ -69,22 +68,60 @@ impl Connection {
         headers: &[(HeaderName, HeaderValue)],
         limits: &Limits,
     ) -> Result<Answer, FetchError> {
+        self.within(Method::GET, headers, Bytes::new(), limits)
+            .await
+    }
+
+    /// Asks for the headers alone.
+    ///
+    /// # Errors
+    /// When there is no complete answer within the limits.
+    pub async fn head(
+        &mut self,
+        headers: &[(HeaderName, HeaderValue)],
+        limits: &Limits,
+    ) -> Result<Answer, FetchError> {
+        self.within(Method::HEAD, headers, Bytes::new(), limits)
+            .await
+    }
+
+    /// Asks with a body, for interfaces that want even their questions in one. The question must change nothing at
+    /// the other end: it may be asked twice, as any other here.
+    ///
+    /// # Errors
+    /// When there is no complete answer within the limits.
+    pub async fn post(
+        &mut self,
+        headers: &[(HeaderName, HeaderValue)],
+        body: Bytes,
+        limits: &Limits,
+    ) -> Result<Answer, FetchError> {
+        self.within(Method::POST, headers, body, limits).await
+    }
+
+    async fn within(
+        &mut self,
+        method: Method,
+        headers: &[(HeaderName, HeaderValue)],
+        body: Bytes,
+        limits: &Limits,
+    ) -> Result<Answer, FetchError> {
         let begun = Instant::now();
         let deadline = begun + limits.deadline;
         let mut trace = Trace::default();
-        let asked = self.ask(headers, limits, begun, &mut trace);
+        let message = message(&self.target, method, headers, body);
+        let asked = self.ask(message, limits, begun, &mut trace);
         let outcome = timeout_at(deadline, asked).await;
-        settle(outcome, limits, trace)
+        settle(outcome, limits.deadline, trace)
     }
 
     async fn ask(
         &mut self,
-        headers: &[(HeaderName, HeaderValue)],
+        message: Message,
         limits: &Limits,
         begun: Instant,
         trace: &mut Trace,
     ) -> Result<Answer, Kind> {
-        let message = || message(&self.target, Method::Get, headers);
         // Taken out: whatever happens from here on, only a complete answer puts it back.
         if let Some(mut live) = self.idle.take()
             && live.opened.elapsed() < self.max_age
@@ -92,18 +129,18 @@ impl Connection {
         {
             trace.remote = Some(live.remote);
             let before = live.received();
-            match live.exchange(message(), limits.max_body_bytes, trace).await {
+            match live
+                .exchange(message.clone(), limits.max_body_bytes, trace)
+                .await
+            {
                 Ok(answer) => return Ok(self.keep(live, answer, begun, None)),
                 Err(Kind::Broken { .. }) if live.received() == before => {}
                 Err(failure) => return Err(failure),
             }
         }
-        let (stream, remote) = connect(&self.target, begun + limits.deadline, trace).await?;
+        let mut live = opened(&self.target, begun + limits.deadline, trace).await?;
         let connected = begun.elapsed();
-        let mut live = Live::new(stream, remote).await?;
-        let answer = live
-            .exchange(message(), limits.max_body_bytes, trace)
-            .await?;
+        let answer = live.exchange(message, limits.max_body_bytes, trace).await?;
         Ok(self.keep(live, answer, begun, Some(connected)))
     }
 
@@ -114,7 +151,7 @@ impl Connection {
         begun: Instant,
         connected: Option<Duration>,
     ) -> Answer {
-        let remote = live.remote;
+        let (remote, certificate_expires) = (live.remote, live.certificate_expires);
         if keeps_alive(&head) {
             self.idle = Some(live);
         }
@@ -123,6 +160,7 @@ impl Connection {
             headers: head.headers,
             body,
             remote,
+            certificate_expires,
             connected,
             took: begun.elapsed(),
         }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use rootward_core::ErrorCategory;
 
+use crate::TlsFault;
+
 /// No complete answer within the limits.
 ///
 /// The text is composed from our own words and numbers and is safe for outsiders; `source` has the rest.
@@ -47,6 +49,7 @@ impl FetchError {
             Kind::Exhausted(_) => ErrorCategory::ResourceExhausted,
             Kind::NoRoute(_) | Kind::Connect(_) => ErrorCategory::Unknown,
             Kind::Broken { .. } => ErrorCategory::ConnectionReset,
+            Kind::Tls { .. } => ErrorCategory::Tls,
             Kind::NotHttp(_)
             | Kind::LongHead(_)
             | Kind::BadBody(_)
@@ -66,6 +69,15 @@ impl FetchError {
     pub fn phase(&self) -> Option<Phase> {
         match *self.kind {
             Kind::TimedOut { phase, .. } | Kind::Broken { phase, .. } => Some(phase),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the server's certificate or with the handshake, if it is that.
+    #[must_use]
+    pub fn tls_fault(&self) -> Option<TlsFault> {
+        match *self.kind {
+            Kind::Tls { fault, .. } => Some(fault),
             _ => None,
         }
     }
@@ -91,6 +103,8 @@ pub enum Phase {
     Resolving,
     /// Making the connection.
     Connecting,
+    /// Agreeing on keys and looking at the server's certificate.
+    Securing,
     /// Waiting for the headers.
     Waiting,
     /// Reading the body.
@@ -102,6 +116,7 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Self::Resolving => "resolving the name",
             Self::Connecting => "connecting",
+            Self::Securing => "making the TLS handshake",
             Self::Waiting => "waiting for the answer",
             Self::Reading => "reading the body",
         })
@@ -116,6 +131,9 @@ pub(crate) struct Trace {
     /// An address that answered with a refusal: more telling than the silence of the others.
     pub(crate) refused: Option<io::Error>,
 }
+
+/// What a library or the system said; for the log.
+pub(crate) type Foreign = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Kind {
@@ -132,7 +150,9 @@ pub(crate) enum Kind {
     #[error("the connection could not be made")]
     Connect(#[source] io::Error),
     #[error("the connection broke while {phase}")]
-    Broken { phase: Phase, source: hyper::Error },
+    Broken { phase: Phase, source: Foreign },
+    #[error("{fault}")]
+    Tls { fault: TlsFault, source: Foreign },
     #[error("the answer is not HTTP")]
     NotHttp(#[source] hyper::Error),
     #[error(

@@ -5,20 +5,21 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::SystemTime;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, HOST, USER_AGENT};
 use http::{HeaderName, HeaderValue, StatusCode, Version, response};
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use crate::Target;
 use crate::error::{Kind, Phase, Trace};
-use crate::seen::{Seen, Watched};
-use crate::{Method, Target};
+use crate::seen::{Io, Seen, Watched};
+use crate::tls;
 
 /// The longest head of an answer (status line and headers) that is read, in bytes.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -29,19 +30,17 @@ pub const MAX_HEADERS: usize = 100;
 /// What we call ourselves, unless the caller knows better.
 const OUR_NAME: &str = concat!("rootward/", env!("CARGO_PKG_VERSION"));
 
-type Message = http::Request<Empty<Bytes>>;
+pub(crate) type Message = http::Request<Full<Bytes>>;
 
 /// The question as it is sent.
 pub(crate) fn message(
     target: &Target,
-    method: Method,
+    method: http::Method,
     headers: &[(HeaderName, HeaderValue)],
+    body: Bytes,
 ) -> Message {
-    let mut message = Message::new(Empty::new());
-    *message.method_mut() = match method {
-        Method::Get => http::Method::GET,
-        Method::Head => http::Method::HEAD,
-    };
+    let mut message = Message::new(Full::new(body));
+    *message.method_mut() = method;
     *message.uri_mut() = target.path_and_query().into();
     let sent = message.headers_mut();
     sent.insert(HOST, target.host_header());
@@ -55,15 +54,20 @@ pub(crate) fn message(
 
 /// An open connection. Nothing runs in the background: it moves only while somebody waits for its answer.
 pub(crate) struct Live {
-    sender: SendRequest<Empty<Bytes>>,
+    sender: SendRequest<Full<Bytes>>,
     driver: Driver,
     seen: Arc<Seen>,
     pub(crate) remote: SocketAddr,
+    pub(crate) certificate_expires: Option<SystemTime>,
     pub(crate) opened: Instant,
 }
 
 impl Live {
-    pub(crate) async fn new(stream: TcpStream, remote: SocketAddr) -> Result<Self, Kind> {
+    pub(crate) async fn new(
+        stream: Box<dyn Io>,
+        remote: SocketAddr,
+        certificate_expires: Option<SystemTime>,
+    ) -> Result<Self, Kind> {
         let (watched, seen) = Watched::new(stream);
         let (sender, connection) = http1::Builder::new()
             .max_header_size(MAX_HEAD_BYTES)
@@ -76,6 +80,7 @@ impl Live {
             driver: Driver(Some(connection)),
             seen,
             remote,
+            certificate_expires,
             opened: Instant::now(),
         })
     }
@@ -170,14 +175,19 @@ fn is_encoded(head: &response::Parts) -> bool {
 
 /// What a failure of the protocol library means, by what was seen on the stream.
 fn classify(error: hyper::Error, seen: &Seen, phase: Phase) -> Kind {
-    if error.is_parse_too_large() {
+    if let Some(fault) = tls::fault_of(&error) {
+        Kind::Tls {
+            fault,
+            source: error.into(),
+        }
+    } else if error.is_parse_too_large() {
         Kind::LongHead(error)
     } else if error.is_parse() {
         Kind::NotHttp(error)
     } else if seen.has_ended() {
         Kind::Broken {
             phase,
-            source: error,
+            source: error.into(),
         }
     } else if phase == Phase::Reading {
         Kind::BadBody(error)
@@ -187,7 +197,7 @@ fn classify(error: hyper::Error, seen: &Seen, phase: Phase) -> Kind {
 }
 
 /// The half of a connection that reads and writes; gone once it is over.
-struct Driver(Option<http1::Connection<TokioIo<Watched>, Empty<Bytes>>>);
+struct Driver(Option<http1::Connection<TokioIo<Watched>, Full<Bytes>>>);
 
 impl Driver {
     fn poll(&mut self, context: &mut Context<'_>) {

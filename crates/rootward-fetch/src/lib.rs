@@ -1,7 +1,7 @@
 //! Asks one HTTP question: one deadline over the whole exchange, one byte cap, no redirects, typed outcomes.
 //!
-//! Used by the poller, by checks of other services and by the command line. Plain TCP and HTTP/1.1 only; TLS is not
-//! built yet. There is no pool, no proxy, no environment, no decompression and no background task: a connection is
+//! Used by the poller, by checks of other services and by the command line. HTTP/1.1 only, over plain
+//! TCP; with the feature `tls` also over TLS, for targets made with `Target::parse_with`. There is no pool, no proxy, no environment, no decompression and no background task: a connection is
 //! driven by whoever waits for its answer, and dropping the future closes the socket.
 //!
 //! ```no_run
@@ -21,11 +21,18 @@ mod connect;
 mod connection;
 mod error;
 mod exchange;
+mod fault;
+mod reach;
 mod seen;
 mod target;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "no_tls.rs"]
+mod tls;
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -35,11 +42,16 @@ pub use connect::{MAX_ADDRESSES, MAX_LOOKUPS};
 pub use connection::{Connection, MAX_CONNECTION_AGE};
 pub use error::{FetchError, Phase};
 pub use exchange::{MAX_HEAD_BYTES, MAX_HEADERS};
+pub use fault::TlsFault;
+pub use reach::{Reached, reach};
 pub use target::{Target, TargetError};
+#[cfg(feature = "tls")]
+pub use tls::{MAX_ROOTS_BYTES, Tls, TlsError};
 
 use connect::connect;
 use error::{Kind, Trace};
 use exchange::{Live, message};
+use seen::Io;
 
 /// A question.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +88,7 @@ pub enum Method {
 /// What an exchange may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For the whole exchange: name, connection, headers, body.
+    /// For the whole exchange: name, connection, TLS, headers, body.
     pub deadline: Duration,
     /// Larger bodies are refused, as soon as that is known.
     pub max_body_bytes: usize,
@@ -93,7 +105,9 @@ pub struct Answer {
     pub body: Bytes,
     /// The address that answered.
     pub remote: SocketAddr,
-    /// Time until the connection was there, name lookup included; `None` if an open one was used.
+    /// When the certificate that the server showed ends; `None` where no TLS was spoken.
+    pub certificate_expires: Option<SystemTime>,
+    /// Time until the connection was there, name lookup and handshake included; `None` if an open one was used.
     pub connected: Option<Duration>,
     /// Time of the whole exchange.
     pub took: Duration,
@@ -108,13 +122,16 @@ pub async fn fetch(request: &Request<'_>, limits: &Limits) -> Result<Answer, Fet
     let deadline = begun + limits.deadline;
     let mut trace = Trace::default();
     let asked = async {
-        let mut message = message(request.target, request.method, request.headers);
+        let method = match request.method {
+            Method::Get => http::Method::GET,
+            Method::Head => http::Method::HEAD,
+        };
+        let mut message = message(request.target, method, request.headers, Bytes::new());
         message
             .headers_mut()
             .insert(http::header::CONNECTION, HeaderValue::from_static("close"));
-        let (stream, remote) = connect(request.target, deadline, &mut trace).await?;
+        let mut live = opened(request.target, deadline, &mut trace).await?;
         let connected = begun.elapsed();
-        let mut live = Live::new(stream, remote).await?;
         let (head, body) = live
             .exchange(message, limits.max_body_bytes, &mut trace)
             .await?;
@@ -122,19 +139,33 @@ pub async fn fetch(request: &Request<'_>, limits: &Limits) -> Result<Answer, Fet
             status: head.status.as_u16(),
             headers: head.headers,
             body,
-            remote,
+            remote: live.remote,
+            certificate_expires: live.certificate_expires,
             connected: Some(connected),
             took: begun.elapsed(),
         })
     };
     let outcome = timeout_at(deadline, asked).await;
-    settle(outcome, limits, trace)
+    settle(outcome, limits.deadline, trace)
+}
+
+/// A connection over which HTTP can be spoken.
+async fn opened(target: &Target, deadline: Instant, trace: &mut Trace) -> Result<Live, Kind> {
+    let (stream, remote) = connect(target, deadline, trace).await?;
+    let (stream, certificate_expires): (Box<dyn Io>, _) = match target.secured() {
+        None => (Box::new(stream), None),
+        Some(secured) => {
+            trace.phase = Phase::Securing;
+            secured.handshake(stream, true).await?
+        }
+    };
+    Live::new(stream, remote, certificate_expires).await
 }
 
 /// One result out of the ways to fail.
 fn settle<T>(
     outcome: Result<Result<T, Kind>, tokio::time::error::Elapsed>,
-    limits: &Limits,
+    deadline: Duration,
     trace: Trace,
 ) -> Result<T, FetchError> {
     let kind = match (outcome, trace.phase, trace.refused) {
@@ -142,7 +173,7 @@ fn settle<T>(
         (Ok(Err(kind)), _, _) => kind,
         (Err(_), Phase::Connecting, Some(refused)) => Kind::Refused(refused),
         (Err(_), phase, _) => Kind::TimedOut {
-            after: limits.deadline,
+            after: deadline,
             phase,
         },
     };

@@ -7,7 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+
+/// A stream in both directions, plain or not.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Io for T {}
 
 /// What was seen on a stream so far.
 #[derive(Debug, Default)]
@@ -29,14 +33,13 @@ impl Seen {
 }
 
 /// The stream.
-#[derive(Debug)]
 pub(crate) struct Watched {
-    stream: TcpStream,
+    stream: Box<dyn Io>,
     seen: Arc<Seen>,
 }
 
 impl Watched {
-    pub(crate) fn new(stream: TcpStream) -> (Self, Arc<Seen>) {
+    pub(crate) fn new(stream: Box<dyn Io>) -> (Self, Arc<Seen>) {
         let seen = Arc::<Seen>::default();
         let watched = Self {
             stream,

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use http::HeaderValue;
 use http::uri::PathAndQuery;
 
+use crate::tls::Secured;
+
 /// The longest host name accepted, in bytes (RFC 1035).
 const MAX_HOST_BYTES: usize = 253;
 
-/// A plain HTTP URL, checked once. Cheap to clone.
+/// A URL that can be asked, checked once. Cheap to clone.
 ///
 /// Shown without its query, which may hold a token; user and password are refused.
 ///
@@ -29,6 +31,7 @@ pub struct Target {
     port: u16,
     path: PathAndQuery,
     pinned: Option<Arc<[SocketAddr]>>,
+    secured: Option<Secured>,
 }
 
 impl Target {
@@ -46,15 +49,37 @@ impl Target {
         if !scheme.eq_ignore_ascii_case("http") {
             return Err(Problem::Scheme.into());
         }
+        Ok(Self::of_rest(rest, 80)?)
+    }
+
+    /// As [`Target::parse`], and `https://` is asked, too: by a server whose certificate is for this host and comes from
+    /// whom `tls` trusts.
+    ///
+    /// # Errors
+    /// When it is neither `http://` nor `https://`, and as with [`Target::parse`].
+    #[cfg(feature = "tls")]
+    pub fn parse_with(url: &str, tls: &crate::Tls) -> Result<Self, TargetError> {
+        match url.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => {
+                let target = Self::of_rest(rest, 443)?;
+                let secured = Some(Secured::new(tls, &target.host)?);
+                Ok(Self { secured, ..target })
+            }
+            _ => Self::parse(url),
+        }
+    }
+
+    /// What stands behind the scheme.
+    fn of_rest(rest: &str, default_port: u16) -> Result<Self, Problem> {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         // A password may hold a slash or a question mark that nobody escaped.
         if authority.contains('@')
             || (path.contains('@') && authority.contains(':') && bad_port(authority))
         {
-            return Err(Problem::Credentials.into());
+            return Err(Problem::Credentials);
         }
-        let (host, port) = split_port(authority)?;
+        let (host, port) = split_port(authority, default_port)?;
         let ip = match host
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'))
@@ -73,6 +98,7 @@ impl Target {
             port,
             path: parse_path(path)?,
             pinned: None,
+            secured: None,
         })
     }
 
@@ -102,7 +128,7 @@ impl Target {
         &self.host
     }
 
-    /// The port; 80 if the URL names none.
+    /// The port; 80 if the URL names none, 443 for `https`.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
@@ -112,6 +138,28 @@ impl Target {
     #[must_use]
     pub fn path(&self) -> &str {
         self.path.path()
+    }
+
+    /// Host and port as the header `host` has them: without the port where it is that of the scheme.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        if self.port == self.default_port() {
+            self.host.to_string()
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+
+    const fn default_port(&self) -> u16 {
+        match self.secured {
+            None => 80,
+            Some(_) => 443,
+        }
+    }
+
+    /// With whom to speak TLS, if it is spoken.
+    pub(crate) const fn secured(&self) -> Option<&Secured> {
+        self.secured.as_ref()
     }
 
     pub(crate) fn path_and_query(&self) -> PathAndQuery {
@@ -128,21 +176,18 @@ impl Target {
     }
 
     pub(crate) fn host_header(&self) -> HeaderValue {
-        let text = match self.port {
-            80 => self.host.to_string(),
-            port => format!("{}:{port}", self.host),
-        };
-        HeaderValue::try_from(text).expect("a checked host and a port are visible ASCII")
+        HeaderValue::try_from(self.authority())
+            .expect("a checked host and a port are visible ASCII")
     }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}", self.host)?;
-        if self.port != 80 {
-            write!(f, ":{}", self.port)?;
-        }
-        f.write_str(self.path())
+        let scheme = match self.secured {
+            None => "http",
+            Some(_) => "https",
+        };
+        write!(f, "{scheme}://{}{}", self.authority(), self.path())
     }
 }
 
@@ -161,11 +206,14 @@ impl fmt::Debug for Target {
 pub struct TargetError(#[from] Problem);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-enum Problem {
+pub(crate) enum Problem {
     #[error("a URL begins with http://, such as http://orders:8790/health")]
     NoScheme,
     #[error("TLS is not built yet: only http:// URLs can be asked")]
     Tls,
+    #[cfg(feature = "tls")]
+    #[error("the host cannot be a name in a certificate")]
+    CertificateName,
     #[error("only http:// URLs can be asked")]
     Scheme,
     #[error("a URL may not hold a user or a password; configure credentials apart from it")]
@@ -187,13 +235,13 @@ enum Problem {
 }
 
 /// Host and port of an authority without credentials.
-fn split_port(authority: &str) -> Result<(&str, u16), Problem> {
+fn split_port(authority: &str, default: u16) -> Result<(&str, u16), Problem> {
     let after_host = authority.rfind(']').map_or(0, |at| at + 1);
     if after_host == 0 && (authority.starts_with('[') || authority.matches(':').count() > 1) {
         return Err(Problem::Ipv6);
     }
     match authority[after_host..].find(':') {
-        None => Ok((authority, 80)),
+        None => Ok((authority, default)),
         Some(at) => {
             let (host, port) = authority.split_at(after_host + at);
             let port = &port[1..];
@@ -207,7 +255,7 @@ fn split_port(authority: &str) -> Result<(&str, u16), Problem> {
 }
 
 fn bad_port(authority: &str) -> bool {
-    split_port(authority).is_err()
+    split_port(authority, 80).is_err()
 }
 
 fn check_host(host: &str) -> Result<(), Problem> {
