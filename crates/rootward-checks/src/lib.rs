@@ -2,9 +2,12 @@
 //!
 //! | feature | function | asks | pulls in |
 //! | --- | --- | --- | --- |
+//! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
 //! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
+//! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
 //! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
 //! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
+//! | `table` | `table()`, `table_entry()` | a table in this process, inline, within 1 ms | |
 //!
 #![cfg_attr(
     all(feature = "postgresql", feature = "redis", feature = "service"),
@@ -43,16 +46,28 @@ let health = Health::builder("cart")
 
 #[cfg(any(feature = "postgresql", feature = "redis"))]
 mod io_error;
+#[cfg(feature = "pool")]
+mod pool;
 #[cfg(feature = "postgresql")]
 mod postgresql;
+#[cfg(feature = "queue")]
+mod queue;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "service")]
 mod service;
+#[cfg(feature = "table")]
+mod table;
 
+#[cfg(feature = "pool")]
+pub use pool::{PoolLevels, PoolUse, pool_saturation, pool_use};
 #[cfg(feature = "postgresql")]
 pub use postgresql::{postgresql, postgresql_target};
+#[cfg(feature = "queue")]
+pub use queue::{QueueLevels, queue};
 #[cfg(feature = "redis")]
 pub use redis::{RedisConnection, redis};
 #[cfg(feature = "service")]
 pub use service::service;
+#[cfg(feature = "table")]
+pub use table::{TABLE_BUDGET, table, table_entry};

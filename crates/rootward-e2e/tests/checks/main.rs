@@ -3,5 +3,8 @@
 //! What all checks have to survive stands in `every.rs`.
 
 mod every;
+mod pool;
 mod postgresql;
+mod queue;
 mod redis;
+mod table;
