@@ -35,6 +35,8 @@ let health = Health::builder("cart")
 //! Each is a [`rootward::Check`] that does not say yet what its failure means: `.hard()`, `.soft()` or
 //! `.informational()` follows, and interval, time limit, owner and target can be set as for any other.
 //!
+//! Who has no pool or client of the application makes a check from settings: [`open`].
+//!
 //! What they have in common:
 //!
 //! - They use what the application uses. A new connection for each run would test a path that no request takes, and
@@ -46,6 +48,7 @@ let health = Health::builder("cart")
 
 #[cfg(any(feature = "postgresql", feature = "redis"))]
 mod io_error;
+pub mod open;
 #[cfg(feature = "pool")]
 mod pool;
 #[cfg(feature = "postgresql")]

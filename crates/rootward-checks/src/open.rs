@@ -1,0 +1,114 @@
+//! Checks from settings, for who has no pool or client of the application: the sidecar, a script, a first try.
+//!
+//! Each kind has one function of its name, which takes the name of the check and the settings of the kind:
+//!
+//! ```
+//! # #[cfg(feature = "postgresql")] {
+//! use rootward_checks::open::{self, PostgresqlSettings};
+//!
+//! let settings = PostgresqlSettings {
+//!     password: Some("from a file".into()),
+//!     ..PostgresqlSettings::new("postgresql://cart@orders-db/orders")
+//! };
+//! let check = open::postgresql("orders-db", settings)?.hard(); // shown as postgresql://orders-db:5432/orders
+//! # }
+//! # Ok::<(), rootward_checks::open::Unusable>(())
+//! ```
+//!
+//! Nothing is connected before the first run. One connection is kept over the runs; one that broke, or on which a run
+//! was cut off, is closed and made again by the next run. A service that has a pool gives that to the check instead
+//! ([`crate`]): a connection of the check's own says nothing about the pool that requests wait for.
+//!
+//! Another kind is added as a file `open/KIND.rs` with its settings and its function: it reads the URL with
+//! [`Url::parse`](url::Url), gives the target without user and password, and returns [`Unusable`] for what cannot be.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+#[cfg(feature = "postgresql")]
+mod postgresql;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(any(feature = "postgresql", feature = "redis"))]
+mod url;
+
+#[cfg(feature = "postgresql")]
+pub use self::postgresql::{PostgresqlSettings, postgresql};
+#[cfg(feature = "redis")]
+pub use self::redis::{RedisSettings, redis};
+
+/// Settings of which no check can be made, in a sentence that holds nothing of them: the wrong part of a URL may be a
+/// password.
+///
+/// ```
+/// # #[cfg(feature = "postgresql")] {
+/// use rootward_checks::open::{self, PostgresqlSettings};
+///
+/// let unusable = open::postgresql("db", PostgresqlSettings::new("postgresql://cart:hunter2@/orders"));
+/// assert_eq!(unusable.unwrap_err().to_string(), "the URL has no host");
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable(String);
+
+impl Unusable {
+    /// Made of words of the source alone, so that no setting gets in.
+    #[cfg_attr(
+        not(any(feature = "postgresql", feature = "redis")),
+        expect(
+            dead_code,
+            reason = "every kind with settings needs it, and none is built"
+        )
+    )]
+    pub(crate) fn because(words: &[&'static str]) -> Self {
+        Self(words.concat())
+    }
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+/// A text that nobody is to see: a password, or a URL that may hold one. It has no `Display`, its `Debug` prints none of
+/// it, and its memory is wiped when it is dropped. The drivers keep copies of their own, which are not.
+///
+/// ```
+/// use rootward_checks::open::Secret;
+///
+/// let password = Secret::from("hunter2");
+/// assert_eq!(format!("{password:?}"), "Secret");
+/// assert_eq!(password.reveal(), "hunter2");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// The text, for a driver.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
