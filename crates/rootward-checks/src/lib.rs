@@ -2,6 +2,10 @@
 //!
 //! | feature | function | asks | pulls in |
 //! | --- | --- | --- | --- |
+//! | `descriptors` | `descriptors()` | the kernel for the open descriptors of a process, and its limit | `rustix` |
+//! | `disk` | `disk()` | the kernel for free space and inodes of a file system | `rustix` |
+//! | `freshness` | `freshness()` | a file for its age | |
+//! | `memory` | `memory()` | the kernel for memory in use, its limit, and pressure | |
 //! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
 //! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
 //! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
@@ -46,8 +50,18 @@ let health = Health::builder("cart")
 //! - A run that was cut off by its time limit leaves nothing behind: its connection is closed, so that packets that
 //!   were lost on it fail one run and not all that follow.
 
+#[cfg(feature = "descriptors")]
+mod descriptors;
+#[cfg(feature = "disk")]
+mod disk;
+#[cfg(feature = "freshness")]
+mod freshness;
 #[cfg(any(feature = "postgresql", feature = "redis"))]
 mod io_error;
+#[cfg(any(feature = "descriptors", feature = "disk", feature = "memory"))]
+mod levels;
+#[cfg(feature = "memory")]
+mod memory;
 pub mod open;
 #[cfg(feature = "pool")]
 mod pool;
@@ -61,7 +75,17 @@ mod redis;
 mod service;
 #[cfg(feature = "table")]
 mod table;
+#[cfg(any(feature = "descriptors", feature = "memory"))]
+mod whose;
 
+#[cfg(feature = "descriptors")]
+pub use descriptors::{DescriptorsSettings, descriptors};
+#[cfg(feature = "disk")]
+pub use disk::{DiskSettings, Free, disk};
+#[cfg(feature = "freshness")]
+pub use freshness::{FreshnessSettings, freshness};
+#[cfg(feature = "memory")]
+pub use memory::{MemorySettings, Pressure, memory};
 #[cfg(feature = "pool")]
 pub use pool::{PoolLevels, PoolUse, pool_saturation, pool_use};
 #[cfg(feature = "postgresql")]
@@ -74,3 +98,5 @@ pub use redis::{RedisConnection, redis};
 pub use service::service;
 #[cfg(feature = "table")]
 pub use table::{TABLE_BUDGET, table, table_entry};
+#[cfg(any(feature = "descriptors", feature = "memory"))]
+pub use whose::Whose;

@@ -2,7 +2,11 @@
 //!
 //! What all checks have to survive stands in `every.rs`.
 
+mod descriptors;
+mod disk;
 mod every;
+mod freshness;
+mod memory;
 mod pool;
 mod postgresql;
 mod queue;
