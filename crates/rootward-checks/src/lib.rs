@@ -39,6 +39,11 @@ let health = Health::builder("cart")
 //! Each is a [`rootward::Check`] that does not say yet what its failure means: `.hard()`, `.soft()` or
 //! `.informational()` follows, and interval, time limit, owner and target can be set as for any other.
 //!
+//! What a service runs out of inside itself is asked of itself, and three kinds of it belong together: a pool
+//! (`pool_saturation()`, or [`Check::pool`](rootward::Check::pool) where it has no numbers), a queue (`queue()`), and the
+//! worker that empties it ([`Check::progress`](rootward::Check::progress): a backlog, and nothing completed). They take
+//! functions, so any pool and any queue will do. `docs/checks.md` says when to take which.
+//!
 //! Who has no pool or client of the application makes a check from settings: [`open`].
 //!
 //! What they have in common:

@@ -26,6 +26,13 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+#[cfg(any(
+    feature = "descriptors",
+    feature = "disk",
+    feature = "freshness",
+    feature = "memory"
+))]
+mod local;
 #[cfg(feature = "postgresql")]
 mod postgresql;
 #[cfg(feature = "redis")]
@@ -33,6 +40,14 @@ mod redis;
 #[cfg(any(feature = "postgresql", feature = "redis"))]
 mod url;
 
+#[cfg(feature = "descriptors")]
+pub use self::local::descriptors;
+#[cfg(feature = "disk")]
+pub use self::local::disk;
+#[cfg(feature = "freshness")]
+pub use self::local::freshness;
+#[cfg(feature = "memory")]
+pub use self::local::memory;
 #[cfg(feature = "postgresql")]
 pub use self::postgresql::{PostgresqlSettings, postgresql};
 #[cfg(feature = "redis")]
@@ -55,7 +70,14 @@ pub struct Unusable(String);
 impl Unusable {
     /// Made of words of the source alone, so that no setting gets in.
     #[cfg_attr(
-        not(any(feature = "postgresql", feature = "redis")),
+        not(any(
+            feature = "descriptors",
+            feature = "disk",
+            feature = "freshness",
+            feature = "memory",
+            feature = "postgresql",
+            feature = "redis"
+        )),
         expect(
             dead_code,
             reason = "every kind with settings needs it, and none is built"

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rootward::{Check, Unlabelled};
-use rootward_checks::{DescriptorsSettings, Whose, descriptors};
+use rootward_checks::{DescriptorsSettings, Whose, descriptors, open};
 
 use crate::every::{LONG, alone, beside_others, leaves_nothing, run, run_until};
 
@@ -60,7 +60,8 @@ impl Drop for Holder {
 }
 
 fn of(pid: u32) -> Check<Unlabelled> {
-    descriptors("fd", DescriptorsSettings::new().of(Whose::Pid(pid)))
+    let settings = DescriptorsSettings::new().of(Whose::Pid(pid));
+    open::descriptors("fd", settings).expect("usable")
 }
 
 #[tokio::test]

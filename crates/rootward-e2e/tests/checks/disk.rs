@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rootward::{Check, CheckStatus, ErrorCategory, Health, Unlabelled};
-use rootward_checks::{DiskSettings, Free, disk};
+use rootward_checks::{DiskSettings, Free, disk, open};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
@@ -49,7 +49,7 @@ impl Drop for Mounted {
 }
 
 fn of(path: &Path) -> Check<Unlabelled> {
-    disk("planted-name", DiskSettings::new(path))
+    open::disk("planted-name", DiskSettings::new(path)).expect("usable")
 }
 
 #[tokio::test]

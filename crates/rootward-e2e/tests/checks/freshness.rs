@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rootward::{Check, Unlabelled};
-use rootward_checks::{FreshnessSettings, freshness};
+use rootward_checks::{FreshnessSettings, open};
 
 use crate::every::{LONG, alone, beside_others, leaves_nothing, run};
 
@@ -13,7 +13,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 fn of(path: &Path) -> Check<Unlabelled> {
     let settings = FreshnessSettings::new(path, 10 * MINUTE).warn_older(5 * MINUTE);
-    freshness("planted-name", settings)
+    open::freshness("planted-name", settings).expect("usable")
 }
 
 fn touch(path: &Path, time: SystemTime) {

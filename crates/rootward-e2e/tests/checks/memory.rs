@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rootward::{Check, Unlabelled};
-use rootward_checks::{MemorySettings, Pressure, Whose, memory};
+use rootward_checks::{MemorySettings, Pressure, Whose, memory, open};
 
 use crate::descriptors::Holder;
 use crate::every::{LONG, alone, beside_others, leaves_nothing, run};
@@ -52,7 +52,7 @@ impl Drop for Group {
 }
 
 fn of(whose: Whose) -> Check<Unlabelled> {
-    memory("memory", MemorySettings::new().of(whose))
+    open::memory("memory", MemorySettings::new().of(whose)).expect("usable")
 }
 
 #[tokio::test]
