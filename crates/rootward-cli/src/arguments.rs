@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use rootward_conform::Stub;
 use rootward_demo::Story;
 
 use crate::duration;
@@ -20,7 +21,7 @@ Exit codes:
   1  something is not healthy, an incident is open, an expectation did not hold, or a probe failed
   2  what was given is wrong: an argument, a file, a configuration, an address, a URL, a name
   3  the system refused what is needed to run
-  4  the aggregator cannot be reached
+  4  the aggregator, or the service to be tested, cannot be reached
 Everything is explained in docs/exit-codes.md.";
 
 const DEMO_EXIT_CODES: &str = "\
@@ -62,6 +63,8 @@ pub(crate) enum Command {
     Token(Token),
     /// Ask one URL and end with 0 if the answer is 2xx: for HEALTHCHECK and exec probes, without a shell or curl.
     Probe(Probe),
+    /// Put a running service, in any language, to the test: which promises of the contract it keeps and which it breaks.
+    Conform(Conform),
 }
 
 #[derive(Debug, Args)]
@@ -163,6 +166,36 @@ pub(crate) struct Probe {
     /// probe allows, or what it says is lost.
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = PROBE_TIMEOUT)]
     pub(crate) timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It asks a few hundred times, at most twelve at once, and changes nothing. With stubs it takes a minute or more, by the
+intervals of the service, and says how long at most. docs/conform.md says how to set it up;
+docs/spec/conformance-v1.md has the rules.
+
+Exit codes: 0 no promise is broken, 1 some are, 2 what was given is wrong or the port of a stub is in use,
+4 the service cannot be reached.")]
+pub(crate) struct Conform {
+    /// The address of the probes, such as http://127.0.0.1:8790.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Stand in for a dependency: the component of the report, what it speaks (tcp, http, postgresql, redis), and the
+    /// port of 127.0.0.1 where the service expects it. Can be given several times.
+    #[arg(long = "stub", value_name = "NAME=KIND://127.0.0.1:PORT")]
+    pub(crate) stubs: Vec<Stub>,
+    /// The file with a token for the detailed report.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// How many failures in a row take a component down, as the service was configured.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) fall: u8,
+    /// How many successes in a row bring it back.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) rise: u8,
+    /// Print the outcome as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Whom to ask.

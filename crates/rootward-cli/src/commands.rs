@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod conform;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod probe;

@@ -42,6 +42,7 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
         Command::Replay(replay) => commands::replay::run(replay, terminal),
         Command::Validate(validate) => commands::validate::run(validate, terminal),
         Command::Token(token) => commands::token::run(token, terminal),
+        Command::Conform(conform) => commands::conform::run(conform, terminal),
         Command::Probe(probe) => commands::probe::run(probe, terminal),
     }
 }

@@ -9,6 +9,7 @@ use rootward_wire::{Time, Word};
 use crate::text::{Line, Page, Tone};
 
 pub(crate) mod cause;
+pub(crate) mod conform;
 pub(crate) mod incident;
 pub(crate) mod narration;
 pub(crate) mod resource;

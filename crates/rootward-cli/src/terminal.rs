@@ -48,6 +48,22 @@ impl Terminal {
             .write_all(page.render(self.colour_err).as_bytes());
     }
 
+    /// Says a line on standard error that is no answer.
+    pub(crate) fn say(&self, text: &str) {
+        let mut page = Page::new();
+        page.push(Line::new().plain(text));
+        self.note(&page);
+    }
+
+    /// Shows what is being done, in place of what was shown before; an empty text takes it away. Nothing where nobody looks.
+    pub(crate) fn progress(&self, text: &str) {
+        let mut err = io::stderr().lock();
+        if err.is_terminal() {
+            // Nothing can be done if that fails.
+            let _ = write!(err, "\r\u{1b}[K{text}").and_then(|()| err.flush());
+        }
+    }
+
     /// Says what went wrong on standard error, and how it ends.
     pub(crate) fn complain(&self, trouble: &Trouble) -> Exit {
         match trouble {

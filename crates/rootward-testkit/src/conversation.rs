@@ -1,4 +1,4 @@
-//! The request and answer loop that both protocols share.
+//! The request and answer loop that the protocols share.
 //!
 //! Requests are read ahead, up to a bound, while earlier ones are being delayed, so that a delay is
 //! the same for each of several pipelined requests; answers go out in the order of the requests.

@@ -4,6 +4,7 @@
 
 mod aggregator;
 mod arguments;
+mod conform;
 mod demo;
 mod explain;
 mod probe;

@@ -2,6 +2,7 @@
 //! which only read.
 
 mod alone;
+mod conform;
 mod deploy;
 mod distress;
 mod documents;
