@@ -14,6 +14,7 @@ benchmarks
   peers      /readyz beside other libraries' health endpoints (goal P3); installs them into a temporary directory
   distress   /livez while the application is blocked, its dependencies hang, every core spins (goals P4, P5)
   footprint  memory and processor time that a program gains by it (goal P6)
+  agent      memory and processor time of the sidecar (goal P7); needs `rootward` built in the same profile
 
 options
   --rounds N  how many rounds, 1 to 50; each measures every side once, in rotating order
@@ -33,6 +34,7 @@ pub(crate) enum Benchmark {
     Peers,
     Distress,
     Footprint,
+    Agent,
     /// Not for people: the program that `footprint` starts, whose checks connect to this address.
     Host {
         dependency: SocketAddr,
@@ -58,6 +60,7 @@ impl Arguments {
             ("peers", rest) => (Benchmark::Peers, rest),
             ("distress", rest) => (Benchmark::Distress, rest),
             ("footprint", rest) => (Benchmark::Footprint, rest),
+            ("agent", rest) => (Benchmark::Agent, rest),
             ("host", [dependency, embeds]) => (host(dependency, embeds)?, [].as_slice()),
             (other, _) => return Err(format!("there is no benchmark {other:?}")),
         };

@@ -24,7 +24,7 @@ use crate::temporary::Directory;
 /// How many pairs stay alive while their processor time is counted.
 const COUNTED_PAIRS: usize = 3;
 
-const PROBES: [&str; 4] = ["/livez", "/readyz", "/status", "/health"];
+pub(crate) const PROBES: [&str; 4] = ["/livez", "/readyz", "/status", "/health"];
 
 /// One program, measured.
 #[derive(Debug)]
@@ -192,7 +192,7 @@ fn memory_table(text: &mut String, pairs: &[(Program, Program)]) {
 }
 
 /// Resident memory in KiB: VmRSS of proc(5).
-fn resident(process: u32) -> io::Result<f64> {
+pub(crate) fn resident(process: u32) -> io::Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     status
         .lines()

@@ -3,6 +3,7 @@
 //! Run with `cargo run --profile bench -p rootward-bench -- BENCHMARK`. Absolute numbers say more about the machine than
 //! about the servers; the ratios, taken round by round, are what counts. docs/benchmarks.md says what each means.
 
+mod agent;
 mod arguments;
 mod child;
 mod client;
@@ -91,6 +92,7 @@ async fn benchmark(benchmark: Benchmark, plan: &Plan) -> io::Result<Outcome> {
         Benchmark::Probes => probes::run(plan).await,
         Benchmark::Peers => peers::run(plan, complain).await,
         Benchmark::Distress => distress::run(plan).await,
+        Benchmark::Agent => agent::run(plan).await,
         Benchmark::Footprint => footprint::run(plan).await,
         Benchmark::Host { .. } => Err(io::Error::other("a host is not a benchmark")),
     }

@@ -49,6 +49,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run the aggregator: poll every service, name what fails first, show it on a page.
     Serve(Serve),
+    /// Run the sidecar of one service: its checks from a file, its probes on a port.
+    Agent(Agent),
     /// Run a small shop with everything in it, break its database, and watch.
     Demo(Demo),
     /// Say in one screen how everything is.
@@ -78,6 +80,20 @@ pub(crate) struct Serve {
     /// The configuration: a YAML file, or a directory whose *.yaml files are joined. Can be given several times.
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) config: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+SIGTERM or Ctrl-C drains it: not ready at once, ended after application.drain; a second one ends it at once. SIGHUP, or
+a change of the file or of a file that it takes a value from, is taken up while it runs; what is wrong with the new file
+changes nothing, and the report says so. docs/sidecar.md explains the file and the manifests.
+The log goes to standard error; ROOTWARD_LOG sets what it holds (error, warn, info, debug).
+
+Exit codes: 0 stopped, 2 the file has problems or its address is in use, 3 the system refused what is needed to run.")]
+pub(crate) struct Agent {
+    /// The agent's file.
+    #[arg(value_name = "FILE", default_value = "agent.yaml")]
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -135,7 +151,7 @@ pub(crate) struct Replay {
     after_help = "Exit codes: 0 valid (there may be warnings), 2 not valid, 3 a file cannot be read."
 )]
 pub(crate) struct Validate {
-    /// The files, or directories with *.yaml files, of one configuration.
+    /// The files, or directories with *.yaml files, of one configuration; or the file of an agent, for each.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }

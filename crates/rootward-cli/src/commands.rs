@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod agent;
 pub(crate) mod conform;
 pub(crate) mod demo;
 pub(crate) mod explain;
@@ -10,8 +11,10 @@ pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod validate;
 
+use std::io::Write;
+
 use rootward_config::Problems;
-use rootward_demo::aggregator::Client;
+use rootward_demo::aggregator::{Client, words};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
@@ -48,6 +51,20 @@ fn problems(problems: &Problems) -> String {
         more => text.push_str(&format!("and {more} more\n")),
     }
     text
+}
+
+/// Tells all problems of a configuration with which nothing was started.
+fn not_started(found: &Problems) -> Trouble {
+    // Not through a page: a problem stays in one line.
+    let _ = std::io::stderr()
+        .lock()
+        .write_all(problems(found).as_bytes());
+    let count = (found.as_slice().len() + found.left_out()) as u64;
+    let count = words::count(count, "problem");
+    Trouble::new(
+        Exit::WrongInput,
+        format!("the configuration has {count}; nothing was started"),
+    )
 }
 
 fn lines(texts: &[String]) -> Page {

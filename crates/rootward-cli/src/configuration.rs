@@ -16,6 +16,11 @@ pub(crate) type Compiled = Result<Checked, Problems>;
 /// Reads the files and compiles them as one configuration. A directory stands for its `*.yaml` and `*.yml` files, by
 /// name.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Compiled, Trouble> {
+    Ok(compile(&sources(paths)?, &environment()))
+}
+
+/// Reads the files.
+pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Trouble> {
     let mut sources = Vec::new();
     let mut unread = Vec::new();
     for path in paths {
@@ -36,7 +41,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Compiled, Trouble> {
         }
     }
     let Some(first) = unread.first() else {
-        return Ok(compile(&sources, &environment()));
+        return Ok(sources);
     };
     let exit = first.exit;
     let sentences: Vec<String> = unread.into_iter().map(|one| one.sentence).collect();
@@ -103,7 +108,7 @@ fn read(path: &Path) -> Result<Source, Unread> {
 }
 
 /// What `${NAME}` refers to. A variable that is not text cannot be referred to.
-fn environment() -> BTreeMap<String, String> {
+pub(crate) fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
 fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
     match command {
         Command::Serve(serve) => commands::serve::run(serve, terminal),
+        Command::Agent(agent) => commands::agent::run(agent, terminal),
         Command::Demo(demo) => commands::demo::run(demo, terminal),
         Command::Status(status) => commands::status::run(status, terminal),
         Command::Explain(explain) => commands::explain::run(explain, terminal),

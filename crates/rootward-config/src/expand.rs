@@ -27,6 +27,24 @@ impl Text {
         }
     }
 
+    /// A value that came from elsewhere; messages show where it came from, and no part of it.
+    pub(crate) fn from_elsewhere(value: String, shown: String) -> Self {
+        Self {
+            value,
+            shown,
+            expanded: true,
+        }
+    }
+
+    /// The same, as something that no message may repeat.
+    pub(crate) fn hidden(mut self) -> Self {
+        if !self.expanded {
+            self.shown = "the value".to_owned();
+            self.expanded = true;
+        }
+        self
+    }
+
     pub(crate) fn value(&self) -> &str {
         &self.value
     }

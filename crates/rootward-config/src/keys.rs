@@ -8,19 +8,19 @@ use crate::problem::{Fault, harmless};
 
 /// What a mapping may hold.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub(crate) struct Section<'a> {
     /// Keys that are read.
-    pub(crate) keys: &'static [&'static str],
+    pub(crate) keys: &'a [&'static str],
     /// Keys of the design that are not built yet.
     pub(crate) later: &'static [&'static str],
     /// Mappings inside, for pointing at where a misplaced key belongs. Lists are left out: they have no one place.
-    pub(crate) inner: &'static [(&'static str, &'static Section)],
+    pub(crate) inner: &'static [(&'static str, &'static Section<'static>)],
     /// What one looks like.
-    pub(crate) example: &'static str,
+    pub(crate) example: &'a str,
 }
 
 /// The document.
-pub(crate) static ROOT: Section = Section {
+pub(crate) static ROOT: Section<'static> = Section {
     keys: &[
         "aggregator",
         "defaults",
@@ -29,7 +29,7 @@ pub(crate) static ROOT: Section = Section {
         "resources",
         "groups",
     ],
-    later: &["notify", "maintenance", "include", "application", "checks"],
+    later: &["notify", "maintenance", "include"],
     inner: &[
         ("aggregator", &AGGREGATOR),
         ("defaults", &DEFAULTS),
@@ -39,7 +39,7 @@ pub(crate) static ROOT: Section = Section {
 };
 
 /// `aggregator`.
-pub(crate) static AGGREGATOR: Section = Section {
+pub(crate) static AGGREGATOR: Section<'static> = Section {
     keys: &["environment", "zone", "page_within", "page_unknown_after"],
     later: &[
         "store",
@@ -53,7 +53,7 @@ pub(crate) static AGGREGATOR: Section = Section {
 };
 
 /// `defaults`.
-pub(crate) static DEFAULTS: Section = Section {
+pub(crate) static DEFAULTS: Section<'static> = Section {
     keys: &["health"],
     later: &[],
     inner: &[("health", &DEFAULT_HEALTH)],
@@ -61,7 +61,7 @@ pub(crate) static DEFAULTS: Section = Section {
 };
 
 /// `defaults.health`.
-pub(crate) static DEFAULT_HEALTH: Section = Section {
+pub(crate) static DEFAULT_HEALTH: Section<'static> = Section {
     keys: &["interval", "timeout", "stale_after", "fall", "rise"],
     later: &["auth", "format", "role", "presence"],
     inner: &[],
@@ -69,7 +69,7 @@ pub(crate) static DEFAULT_HEALTH: Section = Section {
 };
 
 /// `listen`.
-pub(crate) static LISTEN: Section = Section {
+pub(crate) static LISTEN: Section<'static> = Section {
     keys: &["internal"],
     later: &["public"],
     inner: &[("internal", &INTERNAL)],
@@ -77,7 +77,7 @@ pub(crate) static LISTEN: Section = Section {
 };
 
 /// `listen.internal`.
-pub(crate) static INTERNAL: Section = Section {
+pub(crate) static INTERNAL: Section<'static> = Section {
     keys: &["bind"],
     later: &["auth", "tls"],
     inner: &[],
@@ -85,7 +85,7 @@ pub(crate) static INTERNAL: Section = Section {
 };
 
 /// One of `services`.
-pub(crate) static SERVICE: Section = Section {
+pub(crate) static SERVICE: Section<'static> = Section {
     keys: &[
         "name",
         "owner",
@@ -101,7 +101,7 @@ pub(crate) static SERVICE: Section = Section {
 };
 
 /// `health` of a service.
-pub(crate) static HEALTH: Section = Section {
+pub(crate) static HEALTH: Section<'static> = Section {
     keys: &[
         "url",
         "urls",
@@ -126,7 +126,7 @@ pub(crate) static HEALTH: Section = Section {
 };
 
 /// One of `urls`, in its long form.
-pub(crate) static URL: Section = Section {
+pub(crate) static URL: Section<'static> = Section {
     keys: &["url", "instance"],
     later: &["auth", "zone"],
     inner: &[],
@@ -134,7 +134,7 @@ pub(crate) static URL: Section = Section {
 };
 
 /// `instances` of a service.
-pub(crate) static INSTANCES: Section = Section {
+pub(crate) static INSTANCES: Section<'static> = Section {
     keys: &["at_least"],
     later: &["desired"],
     inner: &[],
@@ -142,7 +142,7 @@ pub(crate) static INSTANCES: Section = Section {
 };
 
 /// One of `dependencies`.
-pub(crate) static DEPENDENCY: Section = Section {
+pub(crate) static DEPENDENCY: Section<'static> = Section {
     keys: &[
         "name",
         "criticality",
@@ -158,7 +158,7 @@ pub(crate) static DEPENDENCY: Section = Section {
 };
 
 /// One of `resources`.
-pub(crate) static RESOURCE: Section = Section {
+pub(crate) static RESOURCE: Section<'static> = Section {
     keys: &["name", "kind", "target", "aliases", "owner", "zone"],
     later: &[],
     inner: &[],
@@ -166,15 +166,18 @@ pub(crate) static RESOURCE: Section = Section {
 };
 
 /// One of `groups`.
-pub(crate) static GROUP: Section = Section {
+pub(crate) static GROUP: Section<'static> = Section {
     keys: &["name", "members", "public_name"],
     later: &[],
     inner: &[],
     example: "{name: checkout, members: [front, cart]}",
 };
 
+/// Keys of the sidecar's file, which people know from beside this one.
+const OF_THE_AGENT: [&str; 2] = ["application", "checks"];
+
 /// Every mapping, with the path that documents and messages use for it.
-pub(crate) static ALL: [(&str, &Section); 13] = [
+pub(crate) static ALL: [(&str, &Section<'static>); 13] = [
     ("", &ROOT),
     ("aggregator", &AGGREGATOR),
     ("defaults", &DEFAULTS),
@@ -198,7 +201,7 @@ pub(crate) struct Refusal {
     pub(crate) meant: Option<&'static str>,
 }
 
-impl Section {
+impl Section<'_> {
     /// Why a key may not stand here; `None` if it may.
     pub(crate) fn refuse(&self, key: &str) -> Option<Refusal> {
         if self.keys.contains(&key) {
@@ -209,7 +212,12 @@ impl Section {
         let not_built = || Fault::new(format!("`{shown}` is not built yet"), "remove it");
         let somewhere_later = || ALL.iter().any(|(_, section)| section.later.contains(&key));
         let mut meant = None;
-        let fault = if self.later.contains(&key) {
+        let fault = if self.keys.contains(&"services") && OF_THE_AGENT.contains(&key) {
+            Fault::new(
+                format!("`{shown}` belongs in the file of an agent"),
+                "put it into a file of its own and run that with `rootward agent`",
+            )
+        } else if self.later.contains(&key) {
             not_built()
         } else if let Some(path) = self.home_of(key) {
             unknown(format!("it belongs in `{path}`"))
@@ -287,7 +295,7 @@ mod tests {
     #[test]
     fn a_key_in_the_wrong_place_is_sent_home() {
         let help =
-            |section: &Section, key| section.refuse(key).and_then(|refusal| refusal.fault.help);
+            |section: &Section<'_>, key| section.refuse(key).and_then(|refusal| refusal.fault.help);
         assert_eq!(
             help(&SERVICE, "timeout").as_deref(),
             Some("it belongs in `health`")

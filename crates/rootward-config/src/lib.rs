@@ -28,6 +28,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub mod agent;
 mod check;
 mod checked;
 mod date;
@@ -108,6 +109,7 @@ pub fn compile(sources: &[Source], env: &BTreeMap<String, String>) -> Result<Che
         let mut reader = Reader {
             file,
             env,
+            files: None,
             log: &mut log,
         };
         files.push(sections::read(&document, &mut reader));

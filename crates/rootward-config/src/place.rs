@@ -112,6 +112,11 @@ impl Log {
         }
     }
 
+    /// How many problems there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.len() + self.left_out
+    }
+
     pub(crate) fn has_problems(&self) -> bool {
         !self.problems.is_empty()
     }

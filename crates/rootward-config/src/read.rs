@@ -4,19 +4,30 @@
 
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use crate::expand::{Text, expand};
-use crate::keys::Section;
+use crate::keys::{Refusal, Section};
 use crate::place::{Field, Located, Log, Place};
 use crate::problem::{Fault, harmless};
 use crate::tree::{Entry, Node, Position, Value};
+use crate::yaml::MAX_SCALAR_BYTES;
 
 /// What reading needs besides the tree.
-#[derive(Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) file: usize,
     pub(crate) env: &'a BTreeMap<String, String>,
+    /// Gives what stands in the file of a `{file: PATH}`; without it, values from elsewhere are refused.
+    pub(crate) files: Option<&'a dyn Fn(&str) -> Result<String, String>>,
     pub(crate) log: &'a mut Log,
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A mapping whose keys have been looked through: unknown and repeated ones are reported.
@@ -25,6 +36,8 @@ pub(crate) struct Fields<'t> {
     pub(crate) place: Place,
     /// Keys that unknown keys here were probably meant to be.
     meant: BTreeSet<&'static str>,
+    /// Whether there is a key that is unknown here, which was reported.
+    unknown: bool,
     entries: BTreeMap<&'t str, &'t Entry>,
 }
 
@@ -32,6 +45,11 @@ impl Fields<'_> {
     /// Whether a key is there under a wrong spelling, which was reported: then it is not missing as well.
     pub(crate) fn has_misspelt(&self, key: &str) -> bool {
         self.meant.contains(key)
+    }
+
+    /// Whether there is a key that is unknown here, which was reported.
+    pub(crate) const fn has_unknown(&self) -> bool {
+        self.unknown
     }
 
     /// The place of what a key of this mapping holds.
@@ -55,11 +73,27 @@ impl<'t> Item<'t> {
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.node.value, Value::Scalar(_))
     }
+
+    /// Whether it is one value, written there or taken from elsewhere.
+    pub(crate) fn is_value(&self) -> bool {
+        self.is_text() || self.elsewhere().is_some()
+    }
+
+    /// What it says about where the value is to be taken from, in `{env: NAME}` or `{file: PATH}`.
+    fn elsewhere(&self) -> Option<(&'t str, &'t Node)> {
+        let Value::Mapping(entries) = &self.node.value else {
+            return None;
+        };
+        match entries.as_slice() {
+            [one] if matches!(one.key.as_str(), "file" | "env") => Some((&one.key, &one.value)),
+            _ => None,
+        }
+    }
 }
 
 impl Reader<'_> {
     /// The root of a document.
-    pub(crate) fn root<'t>(&mut self, node: &'t Node, section: &Section) -> Field<Fields<'t>> {
+    pub(crate) fn root<'t>(&mut self, node: &'t Node, section: &Section<'_>) -> Field<Fields<'t>> {
         let place = Place {
             file: self.file,
             at: node.at,
@@ -115,7 +149,7 @@ impl Reader<'_> {
         &mut self,
         fields: &Fields<'t>,
         key: &'static str,
-        section: &Section,
+        section: &Section<'_>,
     ) -> Field<Fields<'t>> {
         match self.item(fields, key) {
             Field::Given(item) => self.mapping(&item.value, section),
@@ -125,17 +159,28 @@ impl Reader<'_> {
     }
 
     /// An item as a mapping.
-    pub(crate) fn mapping<'t>(&mut self, item: &Item<'t>, section: &Section) -> Field<Fields<'t>> {
+    pub(crate) fn mapping<'t>(
+        &mut self,
+        item: &Item<'t>,
+        section: &Section<'_>,
+    ) -> Field<Fields<'t>> {
+        self.mapping_of(item, section.example, |entry| section.refuse(&entry.key))
+    }
+
+    /// An item as a mapping, of which `refuse` says which entries may not stand in it.
+    pub(crate) fn mapping_of<'t>(
+        &mut self,
+        item: &Item<'t>,
+        example: &str,
+        refuse: impl Fn(&Entry) -> Option<Refusal>,
+    ) -> Field<Fields<'t>> {
         let Value::Mapping(written) = &item.node.value else {
-            self.wrong_kind(
-                item,
-                "keys and values",
-                &format!("write it like {}", section.example),
-            );
+            self.wrong_kind(item, "keys and values", &format!("write it like {example}"));
             return Field::Refused;
         };
         let mut entries: BTreeMap<&str, &Entry> = BTreeMap::new();
         let mut meant = BTreeSet::new();
+        let mut unknown = false;
         let place = item.place.clone();
         for entry in written {
             let at = Place {
@@ -156,8 +201,9 @@ impl Reader<'_> {
                     slot.insert(entry);
                     // The alias behind a merge key was reported already.
                     let merge = entry.key == "<<" && entry.value.value == Value::Refused;
-                    if let Some(refusal) = section.refuse(&entry.key).filter(|_| !merge) {
+                    if let Some(refusal) = refuse(entry).filter(|_| !merge) {
                         meant.extend(refusal.meant);
+                        unknown = true;
                         self.log.problem(&at, refusal.fault);
                     }
                 }
@@ -166,6 +212,7 @@ impl Reader<'_> {
         let value = Fields {
             place: place.clone(),
             meant,
+            unknown,
             entries,
         };
         Field::Given(Located { value, place })
@@ -218,18 +265,8 @@ impl Reader<'_> {
         item: &Item<'_>,
         parse: impl FnOnce(&Text) -> Result<T, Fault>,
     ) -> Field<T> {
-        let Value::Scalar(written) = &item.node.value else {
-            self.wrong_kind(item, "one value", "write plain text after the key");
+        let Some(text) = self.text(item) else {
             return Field::Refused;
-        };
-        let text = match expand(written, self.env) {
-            Ok(text) => text,
-            Err(faults) => {
-                for fault in faults {
-                    self.log.problem(&item.place, fault);
-                }
-                return Field::Refused;
-            }
         };
         let result = match text.value().trim().is_empty() {
             true => Err(Fault::new(
@@ -248,6 +285,86 @@ impl Reader<'_> {
                 Field::Refused
             }
         }
+    }
+
+    /// The text of an item: written there and expanded, or taken from where it says.
+    fn text(&mut self, item: &Item<'_>) -> Option<Text> {
+        if let (Some(files), Some((from, name))) = (self.files, item.elsewhere()) {
+            return self.text_from(item, from, name, files);
+        }
+        let Value::Scalar(written) = &item.node.value else {
+            self.wrong_kind(item, "one value", "write plain text after the key");
+            return None;
+        };
+        match expand(written, self.env) {
+            Ok(text) => Some(text),
+            Err(faults) => {
+                for fault in faults {
+                    self.log.problem(&item.place, fault);
+                }
+                None
+            }
+        }
+    }
+
+    fn text_from(
+        &mut self,
+        item: &Item<'_>,
+        from: &str,
+        name: &Node,
+        files: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Option<Text> {
+        let Value::Scalar(name) = &name.value else {
+            let help = "write {env: NAME} or {file: /run/secrets/NAME}";
+            let fault = Fault::new(format!("`{from}` needs a name"), help);
+            self.log.problem(&item.place, fault);
+            return None;
+        };
+        let shown = format!("{{{from}: {}}}", harmless(name));
+        let value = match from {
+            "env" => self.env.get(name).cloned().ok_or_else(|| {
+                let message = format!("the environment variable {} is not set", harmless(name));
+                Fault::new(message, "set it where the agent is started")
+            }),
+            _ => files(name).map_err(|why| {
+                let message = format!("cannot read {}: {why}", harmless(name));
+                Fault::new(message, "the file must be there before the agent starts")
+            }),
+        };
+        let value = value.and_then(|value| match value.len() > MAX_SCALAR_BYTES {
+            false => Ok(value),
+            true => {
+                let message = format!("{shown} has more than {MAX_SCALAR_BYTES} bytes");
+                Err(Fault::new(message, "shorten it"))
+            }
+        });
+        match value {
+            Ok(value) => Some(Text::from_elsewhere(value, shown)),
+            Err(fault) => {
+                self.log.problem(&item.place, fault);
+                None
+            }
+        }
+    }
+
+    /// Every entry of a mapping whose keys are not known beforehand.
+    pub(crate) fn entries<'t>(
+        &mut self,
+        item: &Item<'t>,
+        example: &str,
+    ) -> Vec<(&'t str, Item<'t>)> {
+        let Field::Given(fields) = self.mapping_of(item, example, |_| None) else {
+            return Vec::new();
+        };
+        let fields = fields.value;
+        let entries = fields.entries.iter();
+        entries
+            .map(|(key, entry)| {
+                let place = fields.place_of(key, entry.value.at);
+                let node = &entry.value;
+                (*key, Item { node, place })
+            })
+            .collect()
     }
 
     /// The scalar under a key.

@@ -57,25 +57,28 @@ pub(crate) fn read(document: &Node, reader: &mut Reader<'_>) -> RawFile {
 }
 
 /// What could be read of a list's items.
-fn each<'t, T>(list: Field<Vec<Item<'t>>>, read: impl FnMut(&Item<'t>) -> Option<T>) -> Vec<T> {
+pub(crate) fn each<'t, T>(
+    list: Field<Vec<Item<'t>>>,
+    read: impl FnMut(&Item<'t>) -> Option<T>,
+) -> Vec<T> {
     match list {
         Field::Given(items) => items.value.iter().filter_map(read).collect(),
         Field::Refused | Field::Absent => Vec::new(),
     }
 }
 
-fn given<T>(field: Field<T>) -> Option<T> {
+pub(crate) fn given<T>(field: Field<T>) -> Option<T> {
     match field {
         Field::Given(located) => Some(located.value),
         Field::Refused | Field::Absent => None,
     }
 }
 
-fn within(range: Range) -> impl FnOnce(&Text) -> Result<Duration, Fault> {
+pub(crate) fn within(range: Range) -> impl FnOnce(&Text) -> Result<Duration, Fault> {
     move |text| duration::parse(text, range)
 }
 
-fn threshold(text: &Text) -> Result<u8, Fault> {
+pub(crate) fn threshold(text: &Text) -> Result<u8, Fault> {
     let number = values::number(text, 1, MAX_THRESHOLD)?;
     Ok(u8::try_from(number).expect("the range ends below 256"))
 }

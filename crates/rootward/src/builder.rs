@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rootward_wire::limits::MAX_COMPONENTS;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::access::Access;
 use crate::check::{Check, DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Labelled};
@@ -20,6 +20,7 @@ use crate::error::{Error, Kind};
 use crate::health::{Health, Threads};
 use crate::latch::{Latch, Startup};
 use crate::probe::{Beside, Ports, ProbeThread};
+use crate::replace::Orders;
 use crate::runner::Runner;
 use crate::shared::Shared;
 use crate::telemetry::{Change, Journal, Listeners, Observer};
@@ -29,6 +30,7 @@ use crate::vitals::{
 };
 
 use checked::Checked;
+pub(crate) use checked::{Defaults, ProblemList};
 
 /// The most checks one service may have. Half of what a reader takes, so that with the longest names and texts the
 /// report still is not too large for it.
@@ -103,8 +105,7 @@ pub struct Builder {
     zone: Option<String>,
     host: Option<String>,
     checks: Vec<Check<Labelled>>,
-    interval: Duration,
-    timeout: Duration,
+    defaults: Defaults,
     limits: Limits,
     listen: Option<SocketAddr>,
     #[cfg(feature = "grpc")]
@@ -132,8 +133,10 @@ impl Builder {
             zone: None,
             host: None,
             checks: Vec::new(),
-            interval: DEFAULT_INTERVAL,
-            timeout: DEFAULT_TIMEOUT,
+            defaults: Defaults {
+                interval: DEFAULT_INTERVAL,
+                timeout: DEFAULT_TIMEOUT,
+            },
             limits: Limits {
                 lag_budget: DEFAULT_LAG_BUDGET,
                 wedge_limit: DEFAULT_WEDGE_LIMIT,
@@ -198,14 +201,14 @@ impl Builder {
     /// How often a check runs that does not say it itself; [`DEFAULT_INTERVAL`], 10 s. From 1 ms to [`MAX_INTERVAL`].
     /// See [`Check::interval`].
     pub fn interval(mut self, interval: Duration) -> Self {
-        self.interval = interval;
+        self.defaults.interval = interval;
         self
     }
 
     /// How long a run may take of a check that does not say it itself; [`DEFAULT_TIMEOUT`], 500 ms. From 1 ms to
     /// [`MAX_TIMEOUT`], and shorter than the interval. See [`Check::timeout`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.defaults.timeout = timeout;
         self
     }
 
@@ -482,16 +485,19 @@ impl Builder {
         let probe = ProbeThread::start(ports, &shared, signals, stopped.clone())?;
         let observer = Observer::start(&shared, self.listeners, stopped.clone())?;
         let sampler = sampler.start()?;
+        let (orders, ordered) = mpsc::channel(1);
+        let runner = Runner::new(Arc::clone(&shared), plans, ordered, stopped.clone());
         let tasks = [
-            runtime.spawn(pulse.answer(stopped.clone())),
-            runtime.spawn(Runner::new(Arc::clone(&shared), plans, stopped).run()),
+            runtime.spawn(pulse.answer(stopped)),
+            runtime.spawn(runner.run()),
         ];
         let threads = Threads {
             observer,
             probe,
             sampler,
         };
-        Ok(Health::new(shared, stop, tasks, threads))
+        let orders = Orders::new(orders, self.defaults);
+        Ok(Health::new(shared, stop, tasks, threads, orders))
     }
 
     /// What hears the signals, if it was asked for.

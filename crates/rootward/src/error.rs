@@ -37,6 +37,8 @@ pub(crate) enum Kind {
         "failed to start health: the tokio runtime here has no timer, build it with enable_time() or enable_all()"
     )]
     NoTimer,
+    #[error("the checks of {service:?} are run no longer")]
+    NotRun { service: String },
     #[error("failed to listen on {addr}: {}", reason(source))]
     Listen { addr: SocketAddr, source: io::Error },
     #[cfg(unix)]
@@ -67,7 +69,11 @@ impl Error {
             Kind::Problems { problems, .. } => problems,
             #[cfg(unix)]
             Kind::Signals { .. } => &[],
-            Kind::NoRuntime | Kind::NoTimer | Kind::Listen { .. } | Kind::Thread { .. } => &[],
+            Kind::NoRuntime
+            | Kind::NoTimer
+            | Kind::NotRun { .. }
+            | Kind::Listen { .. }
+            | Kind::Thread { .. } => &[],
         }
     }
 
@@ -90,7 +96,11 @@ impl Error {
             Kind::Listen { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
             #[cfg(unix)]
             Kind::Signals { .. } => false,
-            Kind::Problems { .. } | Kind::NoRuntime | Kind::NoTimer | Kind::Thread { .. } => false,
+            Kind::Problems { .. }
+            | Kind::NoRuntime
+            | Kind::NoTimer
+            | Kind::NotRun { .. }
+            | Kind::Thread { .. } => false,
         }
     }
 }

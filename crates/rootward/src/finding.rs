@@ -31,6 +31,12 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingBody<'static>> {
     {
         findings.push(finding("certificate_expiry", sentence));
     }
+    let own = view.shared.findings();
+    let own = own.iter();
+    findings.extend(own.map(|(kind, text)| FindingBody {
+        kind: kind.clone().into(),
+        text: Some(text.clone().into()),
+    }));
     let misuse = view.shared.gate.misuse.sentences(view.now);
     findings.extend(misuse.map(|text| finding("probe_misuse", text)));
     findings

@@ -16,9 +16,11 @@ use crate::access::{TokenDigest, TokensError};
 use crate::builder::Builder;
 use crate::deep::TooMany;
 use crate::drain::Drain;
+use crate::error::Error;
 use crate::failure::Reason;
 use crate::latch::{Latch, Startup};
 use crate::probe::ProbeThread;
+use crate::replace::{NextCheck, Orders};
 use crate::report::report;
 use crate::shared::Shared;
 use crate::telemetry::Observer;
@@ -56,6 +58,7 @@ pub struct Health {
     /// On the application's runtime.
     tasks: [JoinHandle<()>; 2],
     threads: Threads,
+    orders: Orders,
     ending: Ending,
 }
 
@@ -77,8 +80,10 @@ impl Health {
         stop: watch::Sender<bool>,
         tasks: [JoinHandle<()>; 2],
         threads: Threads,
+        orders: Orders,
     ) -> Self {
         Self {
+            orders,
             ending: Ending(Arc::clone(&shared)),
             shared,
             stop,
@@ -252,6 +257,73 @@ impl Health {
         tokens: impl IntoIterator<Item = TokenDigest>,
     ) -> Result<(), TokensError> {
         self.shared.gate.set_tokens(tokens.into_iter().collect())
+    }
+
+    /// Other checks from now on, for a service whose configuration may change while it runs. Those that are kept go on as
+    /// if nothing had happened: what is known about them, their streaks, their phases, a run that is under way. Those that
+    /// are not among the next end, and those that begin run at once, also if one of their name ran before: it was another.
+    ///
+    /// All together or nothing: a report shows the checks before or the checks after. A start that is over stays over.
+    /// The counters of a check that begins are at zero.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// use rootward::{Check, Health, NextCheck};
+    ///
+    /// let check = |name| Check::new(name, || async { Ok(()) });
+    /// let health = Health::builder("cart")
+    ///     .check(check("orders-db").hard())
+    ///     .check(check("cache").soft())
+    ///     .start()?;
+    /// health
+    ///     .replace_checks([NextCheck::keep("orders-db"), NextCheck::begin(check("rates").soft())])
+    ///     .await?;
+    /// let report = health.report();
+    /// assert_eq!(report.components.len(), 2);
+    /// assert_eq!(report.components[1].name, "rates");
+    /// # drop(report);
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When something that is said makes no sense, as for [`Builder::start`], or no check has the name of one that is to
+    /// be kept. Nothing changes then.
+    pub async fn replace_checks(
+        &self,
+        next: impl IntoIterator<Item = NextCheck>,
+    ) -> Result<(), Error> {
+        let next: Vec<_> = next.into_iter().collect();
+        self.orders.replace(&self.shared, next).await
+    }
+
+    /// Something that somebody should look at although no check says it, as the report's `findings` say it: a word, and
+    /// a sentence that anybody may read who may read the report. A finding of the same word is replaced. Texts are cut
+    /// at 512 bytes, and a finding on top of [`MAX_FINDINGS`](crate::MAX_FINDINGS) is dropped and warned of.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rootward::Error> {
+    /// let health = rootward::Health::builder("cart").start()?;
+    /// health.set_finding("licence_expiry", "the licence of the search engine ends in 12 days");
+    /// assert_eq!(health.report().findings[0].kind, "licence_expiry");
+    /// health.clear_finding("licence_expiry");
+    /// assert!(health.report().findings.is_empty());
+    /// # health.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_finding(&self, kind: &str, text: &str) {
+        if !self.shared.set_finding(kind, Some(text)) {
+            tracing::warn!(target: "rootward", kind, "a finding was dropped: there are too many");
+        }
+    }
+
+    /// Takes back [`Health::set_finding`], whose example shows both.
+    pub fn clear_finding(&self, kind: &str) {
+        self.shared.set_finding(kind, None);
     }
 
     /// Whether the start is over, as `/startupz` says.

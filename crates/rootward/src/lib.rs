@@ -134,6 +134,7 @@ mod latch;
 mod mount;
 mod probe;
 mod redact;
+mod replace;
 mod report;
 mod runner;
 #[cfg(feature = "serve")]
@@ -162,6 +163,7 @@ pub use mount::{GrpcService, MAX_WATCHES};
 #[cfg(feature = "tower")]
 pub use mount::{HealthService, LivenessService, Peer, ResponseFuture, is_probe, is_probe_answer};
 pub use probe::CHECK_FROM;
+pub use replace::NextCheck;
 /// The damped status of one check, as reports, metrics and hooks say it.
 ///
 /// ```
@@ -265,6 +267,7 @@ pub use rootward_core::Scope;
 pub use rootward_wire::v1::ReportBody;
 #[cfg(feature = "serve")]
 pub use serve::serve;
+pub use shared::MAX_FINDINGS;
 pub use telemetry::{Change, CheckChange, ReadinessChange, StatusChange};
 pub use vitals::{
     DEFAULT_FAIL_OPEN_AFTER, DEFAULT_LAG_BUDGET, DEFAULT_WEDGE_LIMIT, Heartbeat, MAX_HEARTBEATS,

@@ -15,7 +15,7 @@ use crate::view::{Seen, View, lag_millis};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Selection {
     All,
-    /// In the order of the facts; at least one.
+    /// In the order of the checks; at least one.
     Only(Box<[bool]>),
 }
 
@@ -74,10 +74,15 @@ pub(crate) fn report_of<'a>(view: &View<'a>, selection: &Selection) -> ReportBod
     body
 }
 
-fn component<'a>(now: Instant, seen: &Seen<'a, '_>) -> ComponentBody<'a> {
+/// Of strings of its own: the check may be replaced while the report is still read.
+fn component(now: Instant, seen: &Seen<'_>) -> ComponentBody<'static> {
     let facts = seen.facts;
     let state = seen.state;
-    let mut body = ComponentBody::new(facts.name.as_str(), seen.status, facts.criticality);
+    let mut body = ComponentBody::new(
+        facts.name.as_str().to_owned(),
+        seen.status,
+        facts.criticality,
+    );
     if let Some(last) = state.last {
         let micros = u32::try_from(last.took.as_micros()).unwrap_or(u32::MAX);
         body.latency_ms = Some(f64::from(micros) / 1000.0);
@@ -111,23 +116,27 @@ fn component<'a>(now: Instant, seen: &Seen<'a, '_>) -> ComponentBody<'a> {
     }
     body.scope = Some(facts.scope.into());
     body.depth = facts.depth.map(Word::from);
-    body.kind = borrowed(facts.kind.as_ref());
-    body.target = facts.target.as_deref().map(Cow::Borrowed);
-    body.owner = facts.owner.as_deref().map(Cow::Borrowed);
+    body.kind = facts.kind.as_ref().map(owned);
+    body.target = facts.target.clone().map(Cow::Owned);
+    body.owner = facts.owner.clone().map(Cow::Owned);
     body.interval_ms = Some(millis(facts.interval));
     body.timeout_ms = Some(millis(facts.timeout));
     body.gates_readiness = Some(facts.gates_readiness);
     body
 }
 
-fn names<'a>(shown: &[Seen<'a, '_>], effect: Effect) -> Vec<Cow<'a, str>> {
+fn names(shown: &[Seen<'_>], effect: Effect) -> Vec<Cow<'static, str>> {
     shown
         .iter()
         .filter(|seen| seen.effect() == effect)
-        .map(|seen| Cow::Borrowed(seen.facts.name.as_str()))
+        .map(|seen| owned(&seen.facts.name))
         .collect()
 }
 
 fn borrowed(name: Option<&Name>) -> Option<Cow<'_, str>> {
     name.map(|name| Cow::Borrowed(name.as_str()))
+}
+
+fn owned(name: &Name) -> Cow<'static, str> {
+    Cow::Owned(name.as_str().to_owned())
 }

@@ -9,15 +9,18 @@ mod schedule;
 mod slot;
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use rootward_core::Name;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::Instant;
 
-use crate::check::{Body, CheckContext};
-use crate::shared::Shared;
+use crate::check::{Body, Check, CheckContext, Labelled};
+use crate::identity::Identity;
+use crate::shared::{CheckFacts, Entry, Shared};
 pub(crate) use run::panic_text;
 use run::{Ended, Finished};
 use slot::Slot;
@@ -27,8 +30,35 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The function of a check and who it runs for.
 pub(crate) struct Plan {
-    pub(crate) body: Body,
-    pub(crate) context: CheckContext,
+    body: Body,
+    context: CheckContext,
+}
+
+impl Plan {
+    pub(crate) fn new(check: &Check<Labelled>, facts: &CheckFacts, identity: &Identity) -> Self {
+        Self {
+            body: check.body(),
+            context: CheckContext::new(
+                identity.service.clone(),
+                identity.instance.clone(),
+                facts.name.clone(),
+                facts.timeout,
+            ),
+        }
+    }
+}
+
+/// Other checks from now on: each that goes on, by its name, and each that begins.
+pub(crate) struct Order {
+    pub(crate) next: Vec<Next>,
+    /// Told when they are what is shown.
+    pub(crate) done: oneshot::Sender<()>,
+}
+
+/// One check of an order.
+pub(crate) enum Next {
+    Keep(Name),
+    Begin(Box<(Entry, Plan)>),
 }
 
 /// The owner of all checks.
@@ -40,27 +70,29 @@ pub(crate) struct Runner {
     tasks: HashMap<task::Id, usize>,
     /// The run of all checks under way: how many results each had when it began.
     deep: Option<Vec<u64>>,
+    orders: mpsc::Receiver<Order>,
     stop: watch::Receiver<bool>,
 }
 
 impl Runner {
-    /// Of as many plans as there are facts, in the same order.
-    pub(crate) fn new(shared: Arc<Shared>, plans: Vec<Plan>, stop: watch::Receiver<bool>) -> Self {
-        let slots = shared
-            .facts
-            .iter()
-            .zip(plans)
-            .zip(&shared.telemetry.checks)
-            .map(|((facts, plan), stats)| {
-                Slot::new(facts.clone(), plan, Arc::clone(stats), shared.born)
-            })
-            .collect();
+    /// Of as many plans as there are checks, in the same order.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        plans: Vec<Plan>,
+        orders: mpsc::Receiver<Order>,
+        stop: watch::Receiver<bool>,
+    ) -> Self {
+        let born = shared.born;
+        let checks = shared.checks();
+        let pairs = checks.iter().cloned().zip(plans);
+        let slots = pairs.map(|(entry, plan)| Slot::new(entry, plan, born));
         Self {
+            slots: slots.collect(),
             shared,
-            slots,
             running: JoinSet::new(),
             tasks: HashMap::new(),
             deep: None,
+            orders,
             stop,
         }
     }
@@ -81,6 +113,7 @@ impl Runner {
                     }
                 }
                 () = self.shared.deep.wanted() => self.begin_deep(Instant::now()),
+                Some(order) = self.orders.recv() => self.replace(order),
                 () = sleep_until(wake) => {}
             }
         }
@@ -99,6 +132,55 @@ impl Runner {
         self.publish();
         self.end_deep();
         self.slots.iter().map(Slot::wake).min()
+    }
+
+    /// Goes on with the checks that are kept, gives up the others, and begins the new ones.
+    fn replace(&mut self, order: Order) {
+        let mut before: Vec<Option<Slot>> =
+            mem::take(&mut self.slots).into_iter().map(Some).collect();
+        let mut moved = vec![None; before.len()];
+        let mut deep = self.deep.is_some().then(Vec::new);
+        for next in order.next {
+            let (slot, begun) = match next {
+                Next::Keep(name) => {
+                    let called = |slot: &Option<Slot>| {
+                        let slot = slot.as_ref();
+                        slot.is_some_and(|slot| *slot.name() == name)
+                    };
+                    // Whoever gives the order has looked: it is there.
+                    let Some(index) = before.iter().position(called) else {
+                        continue;
+                    };
+                    let Some(slot) = before[index].take() else {
+                        continue;
+                    };
+                    moved[index] = Some(self.slots.len());
+                    let begun = self.deep.as_ref().map_or(0, |begun| begun[index]);
+                    (slot, begun)
+                }
+                Next::Begin(new) => {
+                    let (entry, plan) = *new;
+                    (Slot::new(entry, plan, self.shared.born), 0)
+                }
+            };
+            self.slots.push(slot);
+            if let Some(deep) = &mut deep {
+                deep.push(begun);
+            }
+        }
+        self.deep = deep;
+        // What a run that was given up still says finds no slot.
+        self.tasks.retain(|_, index| {
+            moved[*index].is_some_and(|new| {
+                *index = new;
+                true
+            })
+        });
+        before.into_iter().flatten().for_each(Slot::give_up);
+        self.shared
+            .publish(self.slots.iter().map(Slot::entry).collect());
+        // Whoever waits no longer knows it from the report.
+        let _ = order.done.send(());
     }
 
     /// Every check that does not run already is due now.
@@ -137,7 +219,7 @@ impl Runner {
         }
         if changed {
             self.shared
-                .publish(self.slots.iter().map(Slot::state).collect());
+                .publish(self.slots.iter().map(Slot::entry).collect());
         }
     }
 

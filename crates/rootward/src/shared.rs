@@ -1,8 +1,9 @@
-//! What the runner writes and the probe thread reads: facts that never change, and the newest state of each check.
+//! What the runner writes and the probe thread reads: what each check is, and its newest state.
 //!
 //! The state is immutable and replaced as a whole. Nobody waits for anybody: the probe thread answers while the
 //! application's runtime is blocked, and a burst of probes costs the runner nothing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -21,11 +22,11 @@ use crate::failure::MAX_REASON_BYTES;
 use crate::identity::Identity;
 use crate::latch::Startup;
 use crate::probe::Endpoint;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{CheckStats, Telemetry};
 use crate::vitals::Vitals;
 
-/// What a check is; never changes.
-#[derive(Debug, Clone)]
+/// What a check is; never changes while it runs.
+#[derive(Debug)]
 pub(crate) struct CheckFacts {
     pub(crate) name: Name,
     pub(crate) criticality: Criticality,
@@ -95,10 +96,31 @@ pub(crate) struct Trouble {
     pub(crate) reference: Option<Arc<str>>,
 }
 
+/// One check: what it is and what is known about it.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) facts: Arc<CheckFacts>,
+    pub(crate) stats: Arc<CheckStats>,
+    pub(crate) state: Arc<CheckState>,
+    /// Since when it is checked.
+    pub(crate) born: Instant,
+}
+
+impl Entry {
+    /// Of a check that has not run.
+    pub(crate) fn new(facts: Arc<CheckFacts>, stats: Arc<CheckStats>, born: Instant) -> Self {
+        Self {
+            facts,
+            stats,
+            state: Arc::new(CheckState::UNKNOWN),
+            born,
+        }
+    }
+}
+
 /// What the runner, the handle and the probe thread share.
 pub(crate) struct Shared {
     pub(crate) identity: Identity,
-    pub(crate) facts: Box<[CheckFacts]>,
     pub(crate) startup: Arc<Startup>,
     pub(crate) drain: Drain,
     pub(crate) vitals: Vitals,
@@ -107,7 +129,9 @@ pub(crate) struct Shared {
     pub(crate) gate: Gate,
     pub(crate) telemetry: Telemetry,
     wall: Wall,
-    states: ArcSwap<States>,
+    checks: ArcSwap<Checks>,
+    /// What the application found: by its kind, and a sentence.
+    findings: ArcSwap<Findings>,
     /// The application's own switch: why it does not want traffic.
     not_ready: ArcSwapOption<String>,
     /// Nobody checks any more: the handle was stopped or dropped.
@@ -119,33 +143,50 @@ pub(crate) struct Shared {
     pub(crate) board: crate::mount::grpc::Board,
 }
 
-/// The state of each check, in the order of the facts.
-pub(crate) type States = Vec<Arc<CheckState>>;
+/// All checks. They are replaced as a whole, so that whoever reads them sees one moment.
+pub(crate) type Checks = Vec<Entry>;
+
+/// At most [`MAX_FINDINGS`], by their kinds.
+pub(crate) type Findings = BTreeMap<String, String>;
+
+/// The most kinds of findings that an application may have at a time: 16.
+pub const MAX_FINDINGS: usize = 16;
+
+/// The longest sentence of a finding, in bytes.
+const MAX_FINDING_BYTES: usize = 512;
 
 impl Shared {
     pub(crate) fn new(
         identity: Identity,
-        facts: Box<[CheckFacts]>,
+        facts: Vec<CheckFacts>,
         startup: Arc<Startup>,
         drain: Drain,
         vitals: Vitals,
         wall: Wall,
         gate: Gate,
     ) -> Self {
-        let unknown = Arc::new(CheckState::UNKNOWN);
-        let states = vec![unknown; facts.len()];
+        let born = Instant::now();
+        let telemetry = Telemetry::new(drain.journal().clone());
+        let longest = facts.iter().map(|facts| facts.timeout).max();
+        let longest = longest.unwrap_or_default();
+        let entry = |facts| {
+            let facts = Arc::new(facts);
+            let stats = telemetry.stats(&facts, longest);
+            Entry::new(facts, stats, born)
+        };
+        let checks = facts.into_iter().map(entry).collect();
         Self {
-            telemetry: Telemetry::new(&facts, drain.journal().clone()),
+            checks: ArcSwap::from_pointee(checks),
+            findings: ArcSwap::default(),
+            telemetry,
             identity,
-            facts,
             startup,
             drain,
             vitals,
             deep: Deep::new(),
-            born: Instant::now(),
+            born,
             gate,
             wall,
-            states: ArcSwap::from_pointee(states),
             not_ready: ArcSwapOption::empty(),
             ended: AtomicBool::new(false),
             version: AtomicU64::new(0),
@@ -154,13 +195,36 @@ impl Shared {
         }
     }
 
-    pub(crate) fn publish(&self, states: States) {
-        self.states.store(Arc::new(states));
+    pub(crate) fn publish(&self, checks: Checks) {
+        self.checks.store(Arc::new(checks));
         self.touch();
     }
 
-    pub(crate) fn states(&self) -> Arc<States> {
-        self.states.load_full()
+    pub(crate) fn checks(&self) -> Arc<Checks> {
+        self.checks.load_full()
+    }
+
+    /// What the application found, or that it is over. False if there are too many.
+    pub(crate) fn set_finding(&self, kind: &str, text: Option<&str>) -> bool {
+        let kind = shown(kind, MAX_FINDING_BYTES).into_owned();
+        let text = text.map(|text| shown(text, MAX_FINDING_BYTES).into_owned());
+        let mut room = true;
+        self.findings.rcu(|before| {
+            let mut findings = Findings::clone(before);
+            room = text.is_none() || findings.len() < MAX_FINDINGS || findings.contains_key(&kind);
+            match &text {
+                Some(text) if room => drop(findings.insert(kind.clone(), text.clone())),
+                Some(_) => {}
+                None => drop(findings.remove(&kind)),
+            }
+            findings
+        });
+        self.touch();
+        room
+    }
+
+    pub(crate) fn findings(&self) -> Arc<Findings> {
+        self.findings.load_full()
     }
 
     pub(crate) fn set_not_ready(&self, reason: Option<String>) {
@@ -200,7 +264,8 @@ impl Shared {
 
     /// The longest time that one run of any check may take.
     pub(crate) fn longest_timeout(&self) -> Duration {
-        let timeouts = self.facts.iter().map(|facts| facts.timeout);
+        let checks = self.checks.load();
+        let timeouts = checks.iter().map(|check| check.facts.timeout);
         timeouts.max().unwrap_or_default()
     }
 

@@ -30,8 +30,6 @@ pub(crate) use probes::Probes;
 
 /// Everything that is counted in one service.
 pub(crate) struct Telemetry {
-    /// In the order of the facts.
-    pub(crate) checks: Box<[Arc<CheckStats>]>,
     pub(crate) probes: Probes,
     pub(crate) hooks: Hooks,
     pub(crate) journal: Journal,
@@ -41,24 +39,24 @@ pub(crate) struct Telemetry {
 
 impl Telemetry {
     /// All at zero.
-    pub(crate) fn new(facts: &[CheckFacts], journal: Journal) -> Self {
-        let longest = facts.iter().map(|facts| facts.timeout).max();
-        let bounds = durations::bounds(longest.unwrap_or_default());
-        #[cfg(feature = "otel")]
-        let recorder = Arc::<otel::Recorder>::default();
-        let stats = facts.iter().map(|_| CheckStats::new(bounds));
-        #[cfg(feature = "otel")]
-        let stats = stats
-            .enumerate()
-            .map(|(index, stats)| stats.recorded(index, &recorder));
+    pub(crate) fn new(journal: Journal) -> Self {
         Self {
-            checks: stats.map(Arc::new).collect(),
             #[cfg(feature = "otel")]
-            recorder,
+            recorder: Arc::default(),
             probes: Probes::default(),
             hooks: Hooks::default(),
             journal,
         }
+    }
+
+    /// The counters of a check, at zero; `longest` is the longest time limit of a check of the service.
+    pub(crate) fn stats(&self, facts: &CheckFacts, longest: Duration) -> Arc<CheckStats> {
+        let stats = CheckStats::new(durations::bounds(longest));
+        #[cfg(feature = "otel")]
+        let stats = stats.recorded(otel::attributes(facts), &self.recorder);
+        #[cfg(not(feature = "otel"))]
+        let _ = facts;
+        Arc::new(stats)
     }
 
     /// Tells nobody any more. The threads of those who are told end when they know all that is queued.
@@ -87,9 +85,9 @@ pub(crate) struct CheckStats {
     /// In the order of [`ErrorCategory::ALL`].
     categories: [AtomicU64; ErrorCategory::ALL.len()],
     pub(crate) durations: Durations,
-    /// Which check this is, and who else wants to know.
+    /// What the check is in the words of OpenTelemetry, and who else wants to know.
     #[cfg(feature = "otel")]
-    recorder: Option<(usize, Arc<otel::Recorder>)>,
+    recorder: Option<(otel::Attributes, Arc<otel::Recorder>)>,
 }
 
 /// One result.
@@ -119,9 +117,17 @@ impl CheckStats {
     }
 
     #[cfg(feature = "otel")]
-    fn recorded(mut self, index: usize, recorder: &Arc<otel::Recorder>) -> Self {
-        self.recorder = Some((index, Arc::clone(recorder)));
+    fn recorded(mut self, attributes: otel::Attributes, recorder: &Arc<otel::Recorder>) -> Self {
+        self.recorder = Some((attributes, Arc::clone(recorder)));
         self
+    }
+
+    /// What the check is in the words of OpenTelemetry.
+    #[cfg(feature = "otel")]
+    fn attributes(&self) -> &[opentelemetry::KeyValue] {
+        self.recorder
+            .as_ref()
+            .map_or(&[], |(attributes, _)| attributes)
     }
 
     /// Counts one result.
@@ -133,9 +139,9 @@ impl CheckStats {
         if let Some(took) = completed.took {
             self.durations.observe(took);
             #[cfg(feature = "otel")]
-            if let Some((check, recorder)) = &self.recorder {
+            if let Some((attributes, recorder)) = &self.recorder {
                 recorder.ran(otel::Ran {
-                    check: *check,
+                    attributes: Arc::clone(attributes),
                     took,
                     category: completed.category,
                 });

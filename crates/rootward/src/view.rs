@@ -12,7 +12,8 @@ use rootward_core::{effect, roll_up_components};
 use tokio::time::Instant;
 
 use crate::duration;
-use crate::shared::{CheckFacts, CheckState, Shared, States};
+use crate::shared::{CheckFacts, CheckState, Checks, Entry, Shared};
+use crate::telemetry::CheckStats;
 use crate::vitals::Lag;
 
 /// How long after its time limit the first result of a check is still waited for: the runner needs a moment to
@@ -26,13 +27,14 @@ const SERVICE: &str = "service";
 pub(crate) struct View<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) now: Instant,
-    states: Arc<States>,
+    checks: Arc<Checks>,
     pub(crate) started: bool,
 }
 
 /// One check at that moment.
-pub(crate) struct Seen<'a, 'v> {
-    pub(crate) facts: &'a CheckFacts,
+pub(crate) struct Seen<'v> {
+    pub(crate) facts: &'v CheckFacts,
+    pub(crate) stats: &'v CheckStats,
     pub(crate) state: &'v CheckState,
     /// The status, with evidence that is too old counted as none.
     pub(crate) status: CheckStatus,
@@ -42,7 +44,7 @@ pub(crate) struct Seen<'a, 'v> {
     pub(crate) stale: bool,
 }
 
-impl Seen<'_, '_> {
+impl Seen<'_> {
     pub(crate) fn effect(&self) -> Effect {
         effect(self.status, self.facts.criticality)
     }
@@ -75,39 +77,45 @@ impl Seen<'_, '_> {
 impl<'a> View<'a> {
     /// What a probe is told: a start that it sees to be over stays over.
     pub(crate) fn of(shared: &'a Shared, now: Instant) -> Self {
-        let states = shared.states();
-        let nothing_else = || awaited(shared, &states, now).next().is_none();
+        let checks = shared.checks();
+        let nothing_else = || awaited(&checks, now).next().is_none();
         let started = shared.startup.observe(nothing_else);
-        Self::with(shared, now, states, started)
+        Self::with(shared, now, checks, started)
     }
 
     /// The same, for whoever looks on without being a probe: it may end no start.
     pub(crate) fn peek(shared: &'a Shared, now: Instant) -> Self {
-        let states = shared.states();
-        let nothing_else = || awaited(shared, &states, now).next().is_none();
+        let checks = shared.checks();
+        let nothing_else = || awaited(&checks, now).next().is_none();
         let started = shared.startup.peek(nothing_else);
-        Self::with(shared, now, states, started)
+        Self::with(shared, now, checks, started)
     }
 
-    fn with(shared: &'a Shared, now: Instant, states: Arc<States>, started: bool) -> Self {
+    fn with(shared: &'a Shared, now: Instant, checks: Arc<Checks>, started: bool) -> Self {
         Self {
             shared,
             now,
-            states,
+            checks,
             started,
         }
     }
 
-    pub(crate) fn checks(&self) -> impl Iterator<Item = Seen<'a, '_>> {
-        let (shared, now) = (self.shared, self.now);
-        let pairs = shared.facts.iter().zip(self.states.iter());
-        pairs.map(move |(facts, state)| {
+    pub(crate) fn checks(&self) -> impl Iterator<Item = Seen<'_>> {
+        let now = self.now;
+        self.checks.iter().map(move |check| {
+            let Entry {
+                facts,
+                stats,
+                state,
+                ..
+            } = check;
             let age = state
                 .last
                 .map(|last| now.saturating_duration_since(last.ended.instant));
             let stale = age.is_some_and(|age| age > facts.stale_after);
             Seen {
                 facts,
+                stats,
                 state,
                 status: if stale {
                     CheckStatus::Unknown
@@ -145,8 +153,8 @@ impl<'a> View<'a> {
         }
         let latches = self.shared.startup.held();
         let latches = latches.iter().map(|name| name.to_string());
-        let checks = awaited(self.shared, &self.states, self.now)
-            .map(|facts| format!("first result of {}", facts.name));
+        let checks =
+            awaited(&self.checks, self.now).map(|facts| format!("first result of {}", facts.name));
         latches.chain(checks).collect()
     }
 
@@ -174,7 +182,7 @@ impl<'a> View<'a> {
     }
 
     /// The conditions of readiness, all of which must hold.
-    pub(crate) fn readiness(&self) -> Vec<Condition<'a>> {
+    pub(crate) fn readiness(&self) -> Vec<Condition<'_>> {
         let mut conditions = vec![
             // First, since the small answers are cut to size: whoever leaves says so.
             Condition::new("shutdown", self.against_shutdown()),
@@ -280,14 +288,10 @@ pub(crate) fn lag_millis(lag: Duration) -> f64 {
 
 /// Checks whose first result is still waited for. A failed first result is a result, and a first time limit that has
 /// passed is as good: a dead database does not hold a start.
-fn awaited<'s>(
-    shared: &'s Shared,
-    states: &'s States,
-    now: Instant,
-) -> impl Iterator<Item = &'s CheckFacts> {
-    let age = now.saturating_duration_since(shared.born);
-    let pairs = shared.facts.iter().zip(states);
-    pairs.filter_map(move |(facts, state)| {
-        (state.seq == 0 && age < facts.timeout + FIRST_RESULT_SLACK).then_some(facts)
+fn awaited(checks: &Checks, now: Instant) -> impl Iterator<Item = &CheckFacts> {
+    checks.iter().filter_map(move |check| {
+        let age = now.saturating_duration_since(check.born);
+        let waits = check.state.seq == 0 && age < check.facts.timeout + FIRST_RESULT_SLACK;
+        waits.then_some(&*check.facts)
     })
 }

@@ -1,13 +1,11 @@
 //! `rootward serve --config FILE`
 
-use std::io::Write;
-
 use rootward_config::Checked;
 use rootward_demo::aggregator::words;
 use rootward_server::{App, Summary};
 
 use crate::arguments::Serve;
-use crate::commands::{large_runtime, lines, problems};
+use crate::commands::{large_runtime, lines, not_started};
 use crate::configuration;
 use crate::exit::Exit;
 use crate::log;
@@ -19,18 +17,7 @@ pub(crate) fn run(arguments: &Serve, terminal: &Terminal) -> Result<Exit, Troubl
     let checked = match configuration::load(&arguments.config)? {
         Ok(checked) => checked,
         Err(found) => {
-            // Not through a page: a problem stays in one line.
-            let _ = std::io::stderr()
-                .lock()
-                .write_all(problems(&found).as_bytes());
-            let count = words::count(
-                (found.as_slice().len() + found.left_out()) as u64,
-                "problem",
-            );
-            return Err(Trouble::new(
-                Exit::WrongInput,
-                format!("the configuration has {count}; nothing was started"),
-            ));
+            return Err(not_started(&found));
         }
     };
     log::start("info", terminal)?;

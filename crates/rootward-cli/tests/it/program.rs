@@ -120,6 +120,11 @@ impl Running {
         }
     }
 
+    /// What it has said on standard error so far.
+    pub(crate) fn said_on_err(&self) -> String {
+        self.err.as_ref().map(Said::so_far).unwrap_or_default()
+    }
+
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn end(mut self, limit: Duration) -> Ended {

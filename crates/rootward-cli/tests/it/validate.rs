@@ -85,6 +85,38 @@ fn several_files_and_a_directory_are_one_configuration() {
 }
 
 #[test]
+fn the_file_of_an_agent_is_known_by_what_it_has() {
+    let scratch = Scratch::new();
+    let services = "services: [{name: front, health: {url: http://127.0.0.1:1}}]\n";
+    let aggregator = scratch.file("rootward.yaml", services);
+    let good = scratch.file(
+        "agent.yaml",
+        "service: {name: cart}\nchecks: [{name: cache, redis: {url: redis://cache}, criticality: soft}]\n",
+    );
+    let ended = run(&["validate", &aggregator, &good]).with(0);
+    insta::assert_snapshot!(ended.out, @r"
+    valid: 1 service, 1 instance, 0 resources, 0 groups
+    valid: an agent with 1 check
+    ");
+    let bad = scratch.file(
+        "other.yaml",
+        "service: {name: cart}\nchecks: [{name: cache, redis: {url: redis://cache}}]\n",
+    );
+    let ended = run(&["validate", &good, &bad]).with(2);
+    insta::assert_snapshot!(scratch.without(&ended.out), @r"
+    valid: an agent with 1 check
+    other.yaml:2:10: checks[0]: `criticality` is missing; say what its failure means: hard (the service cannot work without it), soft (it works with less) or informational (it changes nothing)
+    1 problem: not valid
+    ");
+    let both = scratch.file("both.yaml", &format!("{services}checks: []\n"));
+    let ended = run(&["validate", &both]).with(2);
+    insta::assert_snapshot!(scratch.without(&ended.out), @r"
+    both.yaml:2:1: `checks` belongs in the file of an agent; put it into a file of its own and run that with `rootward agent`
+    1 problem: not valid
+    ");
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_named() {
     let ended = run(&["validate", "no/such/file.yaml"]).with(2);
     assert_eq!(

@@ -6,7 +6,7 @@
 //! the slowest. `ROOTWARD_TEST_LONG=1` makes the same last for half an hour.
 
 mod churn;
-mod client;
+pub(crate) mod client;
 mod cost;
 mod dependency;
 mod life;

@@ -1,6 +1,7 @@
 //! One binary of end-to-end tests. They need what `./test` prepares, except for `documents`, `layering` and `rustdoc`,
 //! which only read.
 
+mod agent;
 mod alone;
 mod conform;
 mod deploy;

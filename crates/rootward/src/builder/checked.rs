@@ -8,7 +8,7 @@ use rootward_wire::limits::MAX_TEXT_BYTES;
 use tokio::time::Instant;
 
 use crate::access::Gate;
-use crate::check::{CheckContext, CheckParts};
+use crate::check::{Check, CheckParts, Labelled};
 use crate::drain::MAX_DRAIN;
 use crate::duration;
 use crate::error::{Error, Kind, Problem};
@@ -23,7 +23,7 @@ use super::{Builder, MAX_CHECKS, MAX_INTERVAL, MAX_TIMEOUT};
 
 impl Builder {
     pub(super) fn checked(&self, journal: &Journal) -> Result<Checked, Error> {
-        let mut problems = Problems(Vec::new());
+        let mut problems = ProblemList::default();
         let service = problems.name("service", &self.service);
         let instance = match &self.instance {
             Some(instance) => problems.name("instance", instance),
@@ -38,12 +38,7 @@ impl Builder {
         let zone = optional("zone", &self.zone);
         let host = optional("host", &self.host);
         self.limits.check(&mut problems);
-        if self.checks.len() > MAX_CHECKS {
-            problems.add(
-                "checks",
-                format!("{} are too many, at most {MAX_CHECKS}", self.checks.len()),
-            );
-        }
+        problems.checks(self.checks.len());
         if self.listeners.hooks.len() > MAX_HOOKS {
             problems.add(
                 "on_change",
@@ -62,13 +57,7 @@ impl Builder {
         let facts: Vec<_> = self
             .checks
             .iter()
-            .map(|check| {
-                let subject = format!("check {:?}", check.parts.name);
-                if !names.insert(&check.parts.name) {
-                    problems.add(&subject, "another check has this name".to_owned());
-                }
-                self.check_facts(&mut problems, &subject, &check.parts, check.criticality())
-            })
+            .map(|check| self.defaults.facts(check, &mut names, &mut problems))
             .collect();
         let gate = Gate::new(&self.access, journal.clone(), Instant::now(), (self.wall)());
         let gate = gate
@@ -85,19 +74,6 @@ impl Builder {
             facts.into_iter().collect::<Option<Vec<_>>>(),
         ) {
             (Some(service), Some(instance), Some(gate), Some(facts)) if problems.0.is_empty() => {
-                let plans = facts
-                    .iter()
-                    .zip(&self.checks)
-                    .map(|(facts, check)| Plan {
-                        body: check.body(),
-                        context: CheckContext::new(
-                            service.clone(),
-                            instance.clone(),
-                            facts.name.clone(),
-                            facts.timeout,
-                        ),
-                    })
-                    .collect();
                 let identity = Identity {
                     service,
                     instance,
@@ -107,10 +83,15 @@ impl Builder {
                     zone,
                     host,
                 };
+                let plans = facts
+                    .iter()
+                    .zip(&self.checks)
+                    .map(|(facts, check)| Plan::new(check, facts, &identity))
+                    .collect();
                 Ok(Checked {
                     identity,
                     plans,
-                    facts: facts.into(),
+                    facts,
                     gate,
                 })
             }
@@ -121,11 +102,33 @@ impl Builder {
             .into()),
         }
     }
+}
 
-    /// `None` only together with a problem.
-    fn check_facts(
+/// What a check has that says nothing else itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Defaults {
+    pub(crate) interval: Duration,
+    pub(crate) timeout: Duration,
+}
+
+impl Defaults {
+    /// What a check is. `None` only together with a problem.
+    pub(crate) fn facts<'c>(
         &self,
-        problems: &mut Problems,
+        check: &'c Check<Labelled>,
+        names: &mut BTreeSet<&'c str>,
+        problems: &mut ProblemList,
+    ) -> Option<CheckFacts> {
+        let subject = format!("check {:?}", check.parts.name);
+        if !names.insert(&check.parts.name) {
+            problems.add(&subject, "another check has this name".to_owned());
+        }
+        self.of_parts(problems, &subject, &check.parts, check.criticality())
+    }
+
+    fn of_parts(
+        &self,
+        problems: &mut ProblemList,
         subject: &str,
         parts: &CheckParts,
         criticality: Criticality,
@@ -190,7 +193,7 @@ impl Builder {
 }
 
 impl Limits {
-    fn check(&self, problems: &mut Problems) {
+    fn check(&self, problems: &mut ProblemList) {
         let all = [
             ("lag budget", self.lag_budget),
             ("wedge limit", self.wedge_limit),
@@ -222,14 +225,26 @@ impl Limits {
 pub(super) struct Checked {
     pub(super) identity: Identity,
     pub(super) plans: Vec<Plan>,
-    pub(super) facts: Box<[CheckFacts]>,
+    pub(super) facts: Vec<CheckFacts>,
     pub(super) gate: Gate,
 }
 
-struct Problems(Vec<Problem>);
+/// What is wrong, all of it.
+#[derive(Default)]
+pub(crate) struct ProblemList(pub(crate) Vec<Problem>);
 
-impl Problems {
-    fn add(&mut self, subject: &str, text: String) {
+impl ProblemList {
+    /// Whether there are more checks than may be.
+    pub(crate) fn checks(&mut self, count: usize) {
+        if count > MAX_CHECKS {
+            self.add(
+                "checks",
+                format!("{count} are too many, at most {MAX_CHECKS}"),
+            );
+        }
+    }
+
+    pub(crate) fn add(&mut self, subject: &str, text: String) {
         self.0.push(Problem {
             subject: subject.to_owned(),
             text,

@@ -193,7 +193,7 @@ impl health_server::Health for Answering {
         request: tonic::Request<HealthCheckRequest>,
     ) -> Result<tonic::Response<HealthCheckResponse>, Status> {
         let whom = Whom::called(&self.shared, &request.get_ref().service);
-        match board::statuses(&self.shared).of(whom) {
+        match board::statuses(&self.shared).of(&whom) {
             ServingStatus::ServiceUnknown => {
                 Err(Status::not_found("no service and no check has this name"))
             }

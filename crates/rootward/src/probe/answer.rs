@@ -186,7 +186,7 @@ impl Answers {
             | Endpoint::Metrics => Asks::Cached(Format::Report),
             Endpoint::Health | Endpoint::Deep => {
                 let selection =
-                    query::selection(query, &self.shared.facts).map_err(Instead::Query)?;
+                    query::selection(query, &self.shared.checks()).map_err(Instead::Query)?;
                 let accept = headers.get_all(ACCEPT).iter();
                 let accept: Vec<_> = accept.map(HeaderValue::as_bytes).collect();
                 let format = Format::wanted(&accept);

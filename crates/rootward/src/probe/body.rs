@@ -82,7 +82,7 @@ pub(super) fn health(report: &ReportBody<'_>, format: Format) -> Answer {
 }
 
 /// What is said about the conditions of a small endpoint as text.
-pub(super) fn conditions<'a>(endpoint: Endpoint, view: &View<'a>) -> Vec<Condition<'a>> {
+pub(super) fn conditions<'v>(endpoint: Endpoint, view: &'v View<'_>) -> Vec<Condition<'v>> {
     match endpoint {
         Endpoint::Livez => liveness(&view.shared.vitals.seen().alive),
         Endpoint::Readyz | Endpoint::Healthz => view.readiness(),
@@ -109,7 +109,7 @@ fn liveness(alive: &Alive) -> Vec<Condition<'static>> {
     ]
 }
 
-fn startup<'a>(view: &View<'a>) -> Vec<Condition<'a>> {
+fn startup<'v>(view: &'v View<'_>) -> Vec<Condition<'v>> {
     let held = view.held();
     if view.started || held.is_empty() {
         let starting = ErrorCategory::Starting.phrase();

@@ -6,7 +6,7 @@
 use rootward_core::Name;
 
 use crate::report::Selection;
-use crate::shared::CheckFacts;
+use crate::shared::Entry;
 
 /// The longest query that is read, in bytes.
 pub(super) const MAX_QUERY_BYTES: usize = 4096;
@@ -29,13 +29,13 @@ pub(super) fn is_verbose(query: Option<&str>) -> bool {
 
 /// The components that are asked for: those of `component`, else all, and of these none of `exclude`. Other parameters
 /// are ignored, because pollers add some of their own against caches.
-pub(super) fn selection(query: Option<&str>, facts: &[CheckFacts]) -> Result<Selection, BadQuery> {
+pub(super) fn selection(query: Option<&str>, checks: &[Entry]) -> Result<Selection, BadQuery> {
     let query = query.unwrap_or_default();
     if query.len() > MAX_QUERY_BYTES {
         return Err(BadQuery::TooLong);
     }
-    let mut named = vec![false; facts.len()];
-    let mut excluded = vec![false; facts.len()];
+    let mut named = vec![false; checks.len()];
+    let mut excluded = vec![false; checks.len()];
     let (mut names, mut excludes) = (false, false);
     let mut unknown = Vec::new();
     let mut problems = Vec::new();
@@ -57,7 +57,8 @@ pub(super) fn selection(query: Option<&str>, facts: &[CheckFacts]) -> Result<Sel
             ));
             continue;
         };
-        match facts.iter().position(|facts| facts.name.as_str() == name) {
+        let called = |check: &Entry| check.facts.name.as_str() == name;
+        match checks.iter().position(called) {
             Some(index) => marks[index] = true,
             // Only what could be a name is repeated: it may have come from anywhere.
             None => unknown.push(Name::parse(&name).map_or_else(
@@ -68,7 +69,7 @@ pub(super) fn selection(query: Option<&str>, facts: &[CheckFacts]) -> Result<Sel
     }
     if !unknown.is_empty() {
         problems.append(&mut unknown);
-        problems.push(format!("there are: {}", listed(facts)));
+        problems.push(format!("there are: {}", listed(checks)));
     }
     if !problems.is_empty() {
         return Err(BadQuery::Problems(problems));
@@ -95,16 +96,16 @@ fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
     parts.map(|part| part.split_once('=').unwrap_or((part, "")))
 }
 
-fn listed(facts: &[CheckFacts]) -> String {
-    if facts.is_empty() {
+fn listed(checks: &[Entry]) -> String {
+    if checks.is_empty() {
         return "none".to_owned();
     }
-    let names: Vec<_> = facts
+    let names: Vec<_> = checks
         .iter()
         .take(MAX_LISTED)
-        .map(|facts| facts.name.as_str())
+        .map(|check| check.facts.name.as_str())
         .collect();
-    let more = facts.len().saturating_sub(MAX_LISTED);
+    let more = checks.len().saturating_sub(MAX_LISTED);
     if more > 0 {
         format!("{} and {more} more", names.join(", "))
     } else {

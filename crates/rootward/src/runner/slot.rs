@@ -4,12 +4,12 @@ use std::mem;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rootward_core::{CheckStatus, Damping, Evidence};
+use rootward_core::{CheckStatus, Damping, Evidence, Name};
 use tokio::task::{self, AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::events::Transition;
-use crate::shared::{CheckFacts, CheckState, LastRun, Shared, Trouble};
+use crate::shared::{CheckFacts, CheckState, Entry, LastRun, Shared, Trouble};
 use crate::telemetry::{CheckStats, Completed};
 
 use super::Plan;
@@ -30,12 +30,13 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// One check.
 pub(super) struct Slot {
-    facts: CheckFacts,
+    facts: Arc<CheckFacts>,
     plan: Plan,
     schedule: Schedule,
     stats: Arc<CheckStats>,
     damping: Damping,
     state: Arc<CheckState>,
+    born: Instant,
     changed: bool,
     activity: Activity,
 }
@@ -70,24 +71,39 @@ impl Run {
 }
 
 impl Slot {
-    pub(super) fn new(
-        facts: CheckFacts,
-        plan: Plan,
-        stats: Arc<CheckStats>,
-        born: Instant,
-    ) -> Self {
-        let schedule = Schedule::new(&plan.context, facts.interval, born);
+    /// A check that has not run; `epoch` is what the phases of all checks are counted from.
+    pub(super) fn new(entry: Entry, plan: Plan, epoch: Instant) -> Self {
+        let Entry {
+            facts,
+            stats,
+            state,
+            born,
+        } = entry;
         Self {
             damping: Damping::new(facts.thresholds),
-            activity: Activity::Waiting {
-                due: schedule.first(),
-            },
+            // At once, because until then nothing is known.
+            activity: Activity::Waiting { due: born },
+            schedule: Schedule::new(&plan.context, facts.interval, epoch),
             facts,
             plan,
             stats,
-            schedule,
-            state: Arc::new(CheckState::UNKNOWN),
+            state,
+            born,
             changed: false,
+        }
+    }
+
+    pub(super) fn name(&self) -> &Name {
+        &self.facts.name
+    }
+
+    /// Ends whatever runs. What ignores that ends unheard.
+    pub(super) fn give_up(self) {
+        match self.activity {
+            Activity::Waiting { .. } => {}
+            Activity::Running { run, .. }
+            | Activity::Cancelling { run, .. }
+            | Activity::Abandoned { run, .. } => run.task.abort(),
         }
     }
 
@@ -117,8 +133,14 @@ impl Slot {
         }
     }
 
-    pub(super) fn state(&self) -> Arc<CheckState> {
-        Arc::clone(&self.state)
+    /// What is shown of it.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            facts: Arc::clone(&self.facts),
+            stats: Arc::clone(&self.stats),
+            state: Arc::clone(&self.state),
+            born: self.born,
+        }
     }
 
     /// Whether the state was changed since the last time this was asked.

@@ -28,10 +28,13 @@ const MAX_QUEUED: usize = 1024;
 const CHECK: &str = "rootward.check.name";
 const STATUS: &str = "rootward.check.status";
 
+/// What is the same for everything about a check.
+pub(super) type Attributes = Arc<[KeyValue]>;
+
 /// A run that has ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Ran {
-    pub(super) check: usize,
+    pub(super) attributes: Attributes,
     pub(super) took: Duration,
     pub(super) category: Option<ErrorCategory>,
 }
@@ -64,8 +67,7 @@ impl Recorder {
         meter: &Meter,
         shared: &Arc<Shared>,
     ) -> impl FnOnce() + Send + use<> {
-        let attributes: Arc<[Vec<KeyValue>]> = shared.facts.iter().map(attributes).collect();
-        observe(meter, Arc::downgrade(shared), &attributes);
+        observe(meter, Arc::downgrade(shared));
         let longest = shared.longest_timeout();
         let durations = meter
             .f64_histogram("rootward.check.duration")
@@ -75,18 +77,14 @@ impl Recorder {
             .build();
         let (queue, waiting) = mpsc::channel(MAX_QUEUED);
         self.queue.store(Some(Arc::new(queue)));
-        move || record(&durations, waiting, &attributes)
+        move || record(&durations, waiting)
     }
 }
 
 /// Until the queue is closed and empty.
-fn record(
-    durations: &Histogram<f64>,
-    mut waiting: mpsc::Receiver<Ran>,
-    attributes: &[Vec<KeyValue>],
-) {
+fn record(durations: &Histogram<f64>, mut waiting: mpsc::Receiver<Ran>) {
     while let Some(ran) = waiting.blocking_recv() {
-        let mut attributes = attributes[ran.check].clone();
+        let mut attributes = ran.attributes.to_vec();
         if let Some(category) = ran.category {
             attributes.push(KeyValue::new("error.type", category.as_str()));
         }
@@ -95,8 +93,8 @@ fn record(
 }
 
 /// What the SDK asks for when it collects. An instance that has ended is not held alive by it, and says nothing.
-fn observe(meter: &Meter, shared: Weak<Shared>, attributes: &Arc<[Vec<KeyValue>]>) {
-    let (of, each) = (shared.clone(), Arc::clone(attributes));
+fn observe(meter: &Meter, shared: Weak<Shared>) {
+    let of = shared.clone();
     meter
         .u64_observable_gauge("rootward.check.status")
         .with_description("1 for the damped status that a check has, 0 for those it has not.")
@@ -105,16 +103,16 @@ fn observe(meter: &Meter, shared: Weak<Shared>, attributes: &Arc<[Vec<KeyValue>]
                 return;
             };
             let view = View::peek(&shared, Instant::now());
-            for (seen, attributes) in view.checks().zip(each.iter()) {
+            for seen in view.checks() {
                 for status in CheckStatus::ALL {
-                    let mut attributes = attributes.clone();
+                    let mut attributes = seen.stats.attributes().to_vec();
                     attributes.push(KeyValue::new(STATUS, status.as_str()));
                     observer.observe(u64::from(*status == seen.status), &attributes);
                 }
             }
         })
         .build();
-    let (of, each) = (shared.clone(), Arc::clone(attributes));
+    let of = shared.clone();
     meter
         .f64_observable_gauge("rootward.check.age")
         .with_unit("s")
@@ -124,9 +122,9 @@ fn observe(meter: &Meter, shared: Weak<Shared>, attributes: &Arc<[Vec<KeyValue>]
                 return;
             };
             let view = View::peek(&shared, Instant::now());
-            for (seen, attributes) in view.checks().zip(each.iter()) {
+            for seen in view.checks() {
                 if let Some(age) = seen.age {
-                    observer.observe(age.as_secs_f64(), attributes);
+                    observer.observe(age.as_secs_f64(), seen.stats.attributes());
                 }
             }
         })
@@ -143,7 +141,6 @@ fn observe(meter: &Meter, shared: Weak<Shared>, attributes: &Arc<[Vec<KeyValue>]
             }
         })
         .build();
-    let each = Arc::clone(attributes);
     meter
         .u64_observable_counter("rootward.check.flips")
         .with_unit("{flip}")
@@ -152,15 +149,15 @@ fn observe(meter: &Meter, shared: Weak<Shared>, attributes: &Arc<[Vec<KeyValue>]
             let Some(shared) = shared.upgrade().filter(|shared| !shared.is_ended()) else {
                 return;
             };
-            for (stats, attributes) in shared.telemetry.checks.iter().zip(each.iter()) {
-                observer.observe(stats.flips(), attributes);
+            for check in shared.checks().iter() {
+                observer.observe(check.stats.flips(), check.stats.attributes());
             }
         })
         .build();
 }
 
 /// What is the same for everything about a check.
-fn attributes(facts: &CheckFacts) -> Vec<KeyValue> {
+pub(super) fn attributes(facts: &CheckFacts) -> Attributes {
     let name = facts.name.as_str();
     let mut attributes = vec![KeyValue::new(CHECK, name.to_owned())];
     let kind = facts.kind.as_ref().map(Name::as_str);
@@ -181,7 +178,7 @@ fn attributes(facts: &CheckFacts) -> Vec<KeyValue> {
     if let Some(port) = address.as_ref().and_then(Uri::port_u16) {
         attributes.push(KeyValue::new("server.port", i64::from(port)));
     }
-    attributes
+    attributes.into()
 }
 
 /// The well-known values of `db.system.name` (OpenTelemetry semantic conventions 1.33, database).

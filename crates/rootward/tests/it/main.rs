@@ -11,6 +11,7 @@ mod hostile;
 mod local_checks;
 mod metrics;
 mod public_failures;
+mod replace;
 mod runner;
 mod secrets;
 mod startup;

@@ -18,7 +18,7 @@ const RESTARTED_AFTER: usize = 3;
 
 /// How a prober comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Connections {
+pub(crate) enum Connections {
     /// With a new connection for each question, as orchestrators do.
     New,
     /// With one that it keeps, as pollers do.
@@ -27,13 +27,13 @@ pub(super) enum Connections {
 
 /// An answer to one question.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
-    pub(super) code: u16,
-    pub(super) body: String,
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) body: String,
 }
 
 /// Asks one question over a connection of its own.
-pub(super) fn ask(port: u16, path: &str) -> io::Result<Answer> {
+pub(crate) fn ask(port: u16, path: &str) -> io::Result<Answer> {
     exchange(&mut connect(port)?, path, "close")
 }
 
@@ -78,24 +78,24 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
 
 /// What a prober saw.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// How long each answer took, sorted.
-    pub(super) took: Vec<Duration>,
-    pub(super) codes: BTreeMap<u16, usize>,
+    pub(crate) took: Vec<Duration>,
+    pub(crate) codes: BTreeMap<u16, usize>,
     /// How many in a row took longer than [`PATIENCE`], at the worst.
-    pub(super) late_in_a_row: usize,
-    pub(super) failures: Vec<String>,
+    pub(crate) late_in_a_row: usize,
+    pub(crate) failures: Vec<String>,
 }
 
 impl Seen {
     /// The value that this many of a thousand answers stay below.
-    pub(super) fn per_mille(&self, share: usize) -> Duration {
+    pub(crate) fn per_mille(&self, share: usize) -> Duration {
         let last = self.took.len().saturating_sub(1);
         let at = (self.took.len() * share / 1000).min(last);
         self.took.get(at).copied().unwrap_or_default()
     }
 
-    pub(super) fn merge(all: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn merge(all: impl IntoIterator<Item = Self>) -> Self {
         let mut sum = Self::default();
         for seen in all {
             sum.took.extend(seen.took);
@@ -111,7 +111,7 @@ impl Seen {
 
     /// Prints it in a line.
     #[expect(clippy::print_stdout, reason = "a proof shows what it measured")]
-    pub(super) fn print(&self, what: &str) {
+    pub(crate) fn print(&self, what: &str) {
         println!(
             "{what}: {} answers {:?}, {} unanswered, median {:.1?}, p99 {:.1?}, slowest {:.1?}",
             self.took.len(),
@@ -125,7 +125,7 @@ impl Seen {
 
     /// P1: all were answered, and 99 of 100 within this time; where the machine itself needs long to let a thread run,
     /// as the yardstick shows, within this time beyond that.
-    pub(super) fn assert_within(
+    pub(crate) fn assert_within(
         &self,
         what: &str,
         limit: Duration,
@@ -136,7 +136,7 @@ impl Seen {
     }
 
     /// The same for this many of a thousand answers.
-    pub(super) fn assert_share_within(
+    pub(crate) fn assert_share_within(
         &self,
         share: usize,
         what: &str,
@@ -162,7 +162,7 @@ impl Seen {
     }
 
     /// No orchestrator with its defaults would have restarted the process.
-    pub(super) fn assert_no_restart(&self, what: &str) {
+    pub(crate) fn assert_no_restart(&self, what: &str) {
         assert!(
             self.late_in_a_row < RESTARTED_AFTER,
             "{what}: {} answers in a row took longer than {PATIENCE:?}",
@@ -172,14 +172,14 @@ impl Seen {
 }
 
 /// Asks again and again, until it is stopped.
-pub(super) struct Prober {
+pub(crate) struct Prober {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<Seen>,
 }
 
 impl Prober {
     /// Asks this path at this pace. A question waits for the answer to the one before; what is late is not made up for.
-    pub(super) fn start(
+    pub(crate) fn start(
         port: u16,
         path: &'static str,
         every: Duration,
@@ -202,7 +202,7 @@ impl Prober {
 
     /// The yardstick: asks a bare thread of the service, which does nothing but to answer. What it needs is what the
     /// machine needs just now to let a thread run.
-    pub(super) fn start_yardstick(control: u16, every: Duration) -> Self {
+    pub(crate) fn start_yardstick(control: u16, every: Duration) -> Self {
         Self::repeat(every, move || {
             let mut stream = connect(control)?;
             stream.write_all(b"\n")?;
@@ -247,7 +247,7 @@ impl Prober {
         Self { stop, thread }
     }
 
-    pub(super) fn stop(self) -> Seen {
+    pub(crate) fn stop(self) -> Seen {
         // A prober that panicked does not listen, and says so below.
         let _ = self.stop.send(());
         self.thread.join().expect("a prober does not panic")
@@ -255,10 +255,10 @@ impl Prober {
 }
 
 /// A thousand questions a second, over four connections.
-pub(super) struct Flood(Vec<Prober>);
+pub(crate) struct Flood(Vec<Prober>);
 
 impl Flood {
-    pub(super) fn start(port: u16, path: &'static str) -> Self {
+    pub(crate) fn start(port: u16, path: &'static str) -> Self {
         let every = Duration::from_millis(4);
         Self(
             (0..4)
@@ -267,7 +267,7 @@ impl Flood {
         )
     }
 
-    pub(super) fn stop(self) -> Seen {
+    pub(crate) fn stop(self) -> Seen {
         Seen::merge(self.0.into_iter().map(Prober::stop))
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::CheckStatus;
+use rootward_core::{CheckStatus, Name};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -39,41 +39,44 @@ pub(super) enum Seen {
     Ended,
 }
 
-/// What readiness and each check say, in the order of the facts.
+/// What readiness and each check say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statuses {
     readiness: ServingStatus,
-    checks: Arc<[ServingStatus]>,
+    checks: Arc<[(Name, ServingStatus)]>,
 }
 
 /// Whom a name means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Whom {
     Readiness,
-    /// By its place among the facts.
-    Check(usize),
+    Check(Name),
     Nobody,
 }
 
 impl Whom {
     /// A check, before the service if both have the name; the empty name is the service.
     pub(super) fn called(shared: &Shared, name: &str) -> Self {
-        let mut names = shared.facts.iter().map(|facts| facts.name.as_str());
-        if let Some(place) = names.position(|check| check == name) {
-            Self::Check(place)
-        } else if name.is_empty() || name == shared.identity.service.as_str() {
+        let checks = shared.checks();
+        let is_check = checks.iter().any(|check| check.facts.name.as_str() == name);
+        if !is_check && (name.is_empty() || name == shared.identity.service.as_str()) {
             Self::Readiness
         } else {
-            Self::Nobody
+            // Of no check yet, perhaps: one of that name may come.
+            Name::parse(name).map_or(Self::Nobody, Self::Check)
         }
     }
 }
 
 impl Statuses {
-    pub(super) fn of(&self, whom: Whom) -> ServingStatus {
+    /// Of nobody, too, if it is about a check that was taken out.
+    pub(super) fn of(&self, whom: &Whom) -> ServingStatus {
         match whom {
             Whom::Readiness => self.readiness,
-            Whom::Check(place) => self.checks[place],
+            Whom::Check(name) => {
+                let check = self.checks.iter().find(|(check, _)| check == name);
+                check.map_or(ServingStatus::ServiceUnknown, |(_, status)| *status)
+            }
             Whom::Nobody => ServingStatus::ServiceUnknown,
         }
     }
@@ -90,10 +93,13 @@ pub(super) fn statuses(shared: &Shared) -> Statuses {
         },
         checks: view
             .checks()
-            .map(|check| match check.status {
-                CheckStatus::Up | CheckStatus::Degraded => ServingStatus::Serving,
-                CheckStatus::Down => ServingStatus::NotServing,
-                CheckStatus::Unknown => ServingStatus::Unknown,
+            .map(|check| {
+                let status = match check.status {
+                    CheckStatus::Up | CheckStatus::Degraded => ServingStatus::Serving,
+                    CheckStatus::Down => ServingStatus::NotServing,
+                    CheckStatus::Unknown => ServingStatus::Unknown,
+                };
+                (check.facts.name.clone(), status)
             })
             .collect(),
     }

@@ -49,7 +49,7 @@ impl Stream for Watching {
         while let Some(seen) = &mut this.seen {
             match ready!(Pin::new(seen).poll_next(context)) {
                 Some(Seen::Now(statuses)) => {
-                    let status = statuses.of(this.whom);
+                    let status = statuses.of(&this.whom);
                     if this.told.replace(status) != Some(status) {
                         return Poll::Ready(Some(Ok(response(status))));
                     }

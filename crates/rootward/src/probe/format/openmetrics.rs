@@ -159,8 +159,8 @@ fn vitals(families: &mut Families<'_>, vitals: &Vitals) -> fmt::Result {
 }
 
 fn checks(families: &mut Families<'_>, view: &View<'_>) -> fmt::Result {
-    let seen: Vec<Seen<'_, '_>> = view.checks().collect();
-    let name = |seen: &Seen<'_, '_>| [("check", seen.facts.name.to_string())];
+    let seen: Vec<Seen<'_>> = view.checks().collect();
+    let name = |seen: &Seen<'_>| [("check", seen.facts.name.to_string())];
     let help = "What a check is; 1";
     let mut family = families.plain("check", help, MetricType::Info)?;
     for seen in &seen {
@@ -198,12 +198,12 @@ fn checks(families: &mut Families<'_>, view: &View<'_>) -> fmt::Result {
         let running = trouble.is_some_and(|trouble| trouble.still_running);
         flag(&mut family, &name(seen), running)?;
     }
-    counters(families, view.shared)
+    counters(families, &seen, view.shared)
 }
 
 /// What was counted of each check.
-fn counters(families: &mut Families<'_>, shared: &Shared) -> fmt::Result {
-    let checks = || shared.facts.iter().zip(&shared.telemetry.checks);
+fn counters(families: &mut Families<'_>, seen: &[Seen<'_>], shared: &Shared) -> fmt::Result {
+    let checks = || seen.iter().map(|seen| (seen.facts, seen.stats));
     let help = "Results of a check, by what they were before damping";
     let mut family = families.plain("check_results", help, MetricType::Counter)?;
     for (facts, stats) in checks() {

@@ -1,0 +1,3 @@
+//! The sidecar beside real servers. What needs none is proved with the binary in `rootward-cli`.
+
+mod servers;
