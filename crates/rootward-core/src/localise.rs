@@ -30,7 +30,7 @@
 //! # Known weak points
 //!
 //! Intermittent faults of one way that a single instance sees, sick applications behind one caller, a third fault beside
-//! two others, and an answer over the failure of a hub with thousands of callers, which takes far longer than a report.
+//! two others, a release whose instances reach nothing at all (named as its instances).
 //!
 //! # Not wired yet
 //!
@@ -64,13 +64,13 @@ mod topology;
 mod verdict;
 
 pub use answer::{
-    Answer, Evidence, Explanation, GOOD_LIMIT, GoodCheck, Impacted, RANK_LIMIT, Ranked, RootCause,
-    State,
+    Answer, Evidence, Explanation, GOOD_LIMIT, GoodCheck, RANK_LIMIT, Ranked, RootCause, State,
 };
 pub use cause::CauseId;
 pub use engine::{Engine, Settings};
 pub use event::{Change, DependencyCheck, ErrorClass, Event, NoAnswer, Report, Seen};
 pub use graph::{CheckKind, Edge, Graph, Host, Instance, Label, Node, NodeKind, Redundancy};
 pub use history::LEARNING_WINDOW;
+pub use impact::{Impact, Impacted};
 pub use model::{ClassTable, Model};
 pub use topology::GraphError;

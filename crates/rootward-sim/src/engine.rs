@@ -39,7 +39,7 @@ impl Localiser for CoreEngine {
         Answer {
             t,
             root_causes: answer.root_causes.iter().map(cause).collect(),
-            impacted: names(answer.impacted.iter().map(|one| &one.service)),
+            impacted: names(answer.impacted.services()),
             unexplained: answer
                 .unexplained
                 .iter()

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::cause::CauseId;
 use super::event::ErrorClass;
+use super::impact::Impact;
 use crate::moment::Moment;
 
 /// Which faults explain what has been seen, at one instant.
@@ -18,7 +19,7 @@ pub struct Answer {
     /// Every candidate by margin, best first, also below the naming threshold; at most [`RANK_LIMIT`].
     pub rank: Vec<Ranked>,
     /// Services that depend on a root cause through hard edges and are not root causes themselves.
-    pub impacted: Vec<Impacted>,
+    pub impacted: Impact,
     /// Failing checks that no named cause accounts for.
     pub unexplained: Vec<Evidence>,
     /// Instances whose newest poll got no answer.
@@ -156,15 +157,4 @@ pub struct Ranked {
     pub id: CauseId,
     /// The best answer with it minus the best answer without it, in nats. Positive: part of the answer.
     pub margin: f64,
-}
-
-/// A service that suffers from a root cause.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Impacted {
-    /// The service.
-    pub service: Arc<str>,
-    /// From the service to what is at fault, one hard dependency after the other.
-    pub path: Vec<Arc<str>>,
-    /// The root cause at its end.
-    pub cause: CauseId,
 }

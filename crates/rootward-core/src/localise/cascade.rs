@@ -36,20 +36,31 @@ pub(super) struct Cascades<'a> {
     scene: &'a Scene<'a>,
     /// Ascending by node.
     pub(super) passing: Vec<Passing>,
-    /// Edges with failing checks, and since when.
-    failing: BTreeMap<usize, u64>,
+    /// Edges with failing checks.
+    failing: BTreeMap<usize, Failing>,
+}
+
+/// A dependency with failing checks.
+#[derive(Debug, Clone, Copy)]
+struct Failing {
+    since: u64,
+    /// A failure of it may be handed on by the service that depends: it looks down, or nobody hears from it.
+    is_handed_on: bool,
 }
 
 impl<'a> Cascades<'a> {
     pub(super) fn new(scene: &'a Scene<'a>) -> Self {
         let topology = scene.topology;
-        let mut failing: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut failing: BTreeMap<usize, Failing> = BTreeMap::new();
         let mut suspects = BTreeSet::new();
         for link in scene.failing() {
             let edge = topology.link_edge[link];
             let since = scene.since(link);
-            let first = failing.entry(edge).or_insert(since);
-            *first = since.min(*first);
+            let first = failing.entry(edge).or_insert(Failing {
+                since,
+                is_handed_on: false,
+            });
+            first.since = since.min(first.since);
             if topology.edges[edge].readiness {
                 suspects.insert(topology.edges[edge].to);
             }
@@ -69,6 +80,13 @@ impl<'a> Cascades<'a> {
                 cascades.passing.push(passing);
             }
         }
+        // Asked for once: every fault in reach of a dependency wants to know.
+        let mut failing = std::mem::take(&mut cascades.failing);
+        for (&edge, failing) in &mut failing {
+            let from = topology.edges[edge].from;
+            failing.is_handed_on = cascades.place_of(from).is_some() || cascades.is_blind(from);
+        }
+        cascades.failing = failing;
         cascades
     }
 
@@ -135,24 +153,33 @@ impl<'a> Cascades<'a> {
     /// It starts from the failing dependencies that the fault explains directly, and from the callers of a dead node
     /// that nobody hears from.
     pub(super) fn reached_by(&self, candidate: &Candidate) -> Vec<(usize, f64)> {
-        let mut fees = BTreeMap::new();
         if self.passing.is_empty() {
             return Vec::new();
         }
         let topology = self.scene.topology;
         let onset = candidate.account.onset;
-        let mut seeds = BTreeSet::new();
-        for &(observation, _) in &candidate.account.gains {
-            if let Observation::Failing { link } = self.scene.observations[observation] {
-                seeds.insert(topology.link_edge[link]);
-            }
+        let explained = candidate.account.gains.iter();
+        let explained =
+            explained.filter_map(
+                |&(observation, _)| match self.scene.observations[observation] {
+                    Observation::Failing { link } => Some(topology.link_edge[link]),
+                    Observation::Silent { .. } => None,
+                },
+            );
+        let affected = self.affected(candidate.fault).into_iter();
+        let callers = affected.flat_map(|node| topology.nodes[node].callers.iter().copied());
+        let is_handed_on = |edge: &usize| {
+            let failing = self.failing.get(edge);
+            failing.is_none_or(|failing| failing.is_handed_on)
+        };
+        let seeds: BTreeSet<usize> = explained.chain(callers).filter(is_handed_on).collect();
+        if seeds.is_empty() {
+            return Vec::new();
         }
+        let mut fees = BTreeMap::new();
         let mut visited = BTreeSet::new();
         if let Fault::Node(node) = candidate.fault {
             visited.insert(node);
-        }
-        for node in self.affected(candidate.fault) {
-            seeds.extend(&topology.nodes[node].callers);
         }
         let mut front = BTreeMap::new();
         for edge in seeds {
@@ -211,20 +238,20 @@ impl<'a> Cascades<'a> {
             Label::Soft => -(model.hop * model.soft_hop).ln(),
             Label::Informational => return,
         };
-        let place = self.place_of(info.from);
-        let deeper = self.failing.get(&edge).copied();
-        let blind = || info.label == Label::Hard && self.is_blind(info.from);
-        if visited.contains(&info.from) || (deeper.is_none() && !blind()) {
+        let deeper = self.failing.get(&edge);
+        // A service that does not look down itself, and is heard, hands nothing further up.
+        if visited.contains(&info.from) || deeper.is_some_and(|failing| !failing.is_handed_on) {
             return;
         }
-        // A service that does not look down itself, and is heard, hands nothing further up.
-        if place.is_none() && !blind() {
+        let place = self.place_of(info.from);
+        let blind = || info.label == Label::Hard && self.is_blind(info.from);
+        if (deeper.is_none() || place.is_none()) && !blind() {
             return;
         }
         let cost = cost + hop;
         if let Some(place) = place {
             let passing = &self.passing[place];
-            let deeper = deeper.unwrap_or(onset);
+            let deeper = deeper.map_or(onset, |failing| failing.since);
             let late = deeper > passing.onset + LATE * topology.interval;
             let fee = cost + passing.cost + if late { model.late_onset } else { 0.0 };
             let known = fees.entry(place).or_insert(fee);

@@ -74,8 +74,24 @@ pub(super) struct Topology {
     pub(super) hosts: Vec<Place>,
     pub(super) zones: Vec<Place>,
     pub(super) link_edge: Vec<usize>,
+    link_observer: Vec<usize>,
+    /// The names of the nodes, to be shared with answers.
+    pub(super) names: Arc<[Arc<str>]>,
+    /// Whom a failure of a node reaches: the callers that cannot do without it, node by node.
+    upward: Vec<Upward>,
+    /// Where those of a node begin; one entry more than there are nodes.
+    upward_from: Vec<usize>,
     node_by_id: BTreeMap<Arc<str>, usize>,
     instance_by_id: BTreeMap<Arc<str>, usize>,
+}
+
+/// A caller that cannot do without a node, and the dependency that says so.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Upward {
+    pub(super) caller: usize,
+    pub(super) edge: usize,
+    /// Others can stand in for the node.
+    pub(super) is_redundant: bool,
 }
 
 /// Collects places by name, in the order in which they are first named.
@@ -182,6 +198,7 @@ impl Topology {
         }
         let mut edges: Vec<EdgeInfo> = Vec::with_capacity(graph.edges.len());
         let mut link_edge = Vec::new();
+        let mut link_observer = Vec::new();
         let mut known = BTreeSet::new();
         for edge in &graph.edges {
             let ends = (node_by_id.get(&edge.from), node_by_id.get(&edge.to));
@@ -202,6 +219,7 @@ impl Topology {
             let first = link_edge.len();
             let links = first..first + nodes[from].instances.len();
             link_edge.resize(links.end, edges.len());
+            link_observer.extend(&nodes[from].instances);
             nodes[from].dependencies.push(edges.len());
             nodes[to].callers.push(edges.len());
             edges.push(EdgeInfo {
@@ -238,14 +256,31 @@ impl Topology {
             node.dependencies_by_name
                 .sort_by(|a, b| graph.edges[*a].to.cmp(&graph.edges[*b].to));
         }
+        let (mut upward, mut upward_from) = (Vec::new(), vec![0]);
+        for node in &nodes {
+            let hard = node
+                .callers
+                .iter()
+                .filter(|&&edge| edges[edge].label == Label::Hard);
+            upward.extend(hard.map(|&edge| Upward {
+                caller: edges[edge].from,
+                edge,
+                is_redundant: edges[edge].redundancy.is_some(),
+            }));
+            upward_from.push(upward.len());
+        }
         Ok(Self {
             interval,
+            names: nodes.iter().map(|node| node.id.clone()).collect(),
+            upward,
+            upward_from,
             nodes,
             edges,
             instances,
             hosts: hosts.all,
             zones: zones.all,
             link_edge,
+            link_observer,
             node_by_id,
             instance_by_id,
         })
@@ -271,8 +306,7 @@ impl Topology {
 
     /// Who makes a check.
     pub(super) fn observer(&self, link: usize) -> usize {
-        let edge = &self.edges[self.link_edge[link]];
-        self.nodes[edge.from].instances[link - edge.links.start]
+        self.link_observer[link]
     }
 
     /// What a check looks at.
@@ -287,6 +321,11 @@ impl Topology {
         dependencies
             .iter()
             .map(|&edge| self.edges[edge].links.start + instance.ordinal)
+    }
+
+    /// The callers that a failure of the node reaches.
+    pub(super) fn upward(&self, node: usize) -> &[Upward] {
+        &self.upward[self.upward_from[node]..self.upward_from[node + 1]]
     }
 
     /// All checks of a node.

@@ -1,6 +1,6 @@
 //! From what is stored to what is said: candidates, the best choice among them, and what is left over.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::anomaly::{Observation, Scene};
@@ -99,7 +99,7 @@ impl Verdict<'_> {
                 entry.push((observation, gain, through));
             }
         }
-        let mut accounted = BTreeSet::new();
+        let mut accounted = vec![false; self.scene.observations.len()];
         let mut causes = Vec::new();
         for solution in solutions {
             for named in self.names(solution) {
@@ -112,7 +112,9 @@ impl Verdict<'_> {
                     .collect();
                 let fault = named.fault;
                 if let Some(cause) = self.root_cause(choice, &named, &mine) {
-                    accounted.extend(mine.iter().map(|(observation, _, _)| *observation));
+                    for (observation, _, _) in &mine {
+                        accounted[*observation] = true;
+                    }
                     causes.push((fault, cause));
                 }
             }
@@ -126,7 +128,7 @@ impl Verdict<'_> {
             if let Observation::Failing { link } = *observation {
                 let newest = self.scene.checks[link].newest_first().first();
                 let bad = newest.is_some_and(|check| check.failure().is_some());
-                if bad && !accounted.contains(&number) {
+                if bad && !accounted[number] {
                     unexplained.push(self.evidence(link, 0.0, None));
                 }
             }

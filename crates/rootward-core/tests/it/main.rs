@@ -2,6 +2,7 @@
 
 mod book;
 mod laws;
+mod localise;
 mod maps;
 mod polls;
 mod scenarios;
