@@ -135,7 +135,7 @@ fn after_as(graph: &Graph, failing: &[&str], class: ErrorClass) -> Answer {
             let (from, at) = line.split_once("->").expect("instance->target");
             at == to && (from == "*" || from == instance)
         };
-        if failing.iter().any(|line| is_meant(&line)) {
+        if failing.iter().any(is_meant) {
             Seen::Down(class)
         } else {
             Seen::Up
