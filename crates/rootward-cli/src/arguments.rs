@@ -209,6 +209,9 @@ pub(crate) struct Conform {
     /// How many successes in a row bring it back.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) rise: u8,
+    /// End after this time, whatever is left, such as 2m: what was not tested then is listed as such.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) at_most: Option<Duration>,
     /// Print the outcome as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -250,11 +250,9 @@ impl Asker {
     }
 
     /// What was found in all answers.
-    pub(crate) fn settle(self, ledger: &mut Ledger) {
-        let leaks = self
-            .leaks
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn settle(&self, ledger: &mut Ledger) {
+        let mut leaks = self.leaks.lock().unwrap_or_else(PoisonError::into_inner);
+        let leaks = std::mem::take(&mut *leaks);
         if !leaks.searched {
             return;
         }

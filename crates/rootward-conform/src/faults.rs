@@ -7,7 +7,7 @@ use rootward_core::CheckStatus;
 use rootward_testkit::Mood;
 use tokio::time::sleep;
 
-use crate::ask::{Asker, Header};
+use crate::ask::Asker;
 use crate::course::Course;
 use crate::detail::Detail;
 use crate::look::Look;
@@ -335,7 +335,7 @@ impl Faults<'_> {
             course.judge_recheck(true, self.plan.fall, ledger);
         }
         endpoints::same_word(self.asker, ledger).await;
-        self.talkative(ledger).await;
+        self.talkative().await;
     }
 
     async fn slow(&self, ledger: &mut Ledger, progress: Progress<'_>) {
@@ -442,8 +442,7 @@ impl Faults<'_> {
     }
 
     /// Everything that has words is asked for once, for the search in all answers.
-    async fn talkative(&self, _ledger: &mut Ledger) {
-        let no_headers: &[Header] = &[];
+    async fn talkative(&self) {
         for path in [
             "/readyz?verbose",
             "/livez?verbose",
@@ -451,7 +450,7 @@ impl Faults<'_> {
             "/metrics",
         ] {
             // Found or not, the search has seen it.
-            let _ = self.asker.known(path, no_headers).await;
+            let _ = self.asker.known(path, &[]).await;
         }
     }
 

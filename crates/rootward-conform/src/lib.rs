@@ -38,6 +38,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::time::timeout;
+
 pub use plan::{MAX_STUBS, Plan, Stub, StubError, StubKind};
 pub use rule::{Need, Rule};
 pub use verdict::{Evidence, Outcome, Verdict};
@@ -138,15 +140,38 @@ pub async fn run(
     }
     let asker = Arc::new(asker);
     let mut ledger = Ledger::default();
-    test(plan, &asker, &props, &mut ledger, begin, progress).await;
+    let detail = read(&asker, &mut ledger).await;
+    let pace = detail.as_ref().map(|detail| Pace::of(plan, detail));
+    let faults = pace.filter(|_| !props.is_empty()).map(|pace| Faults {
+        asker: &asker,
+        plan,
+        props: &props,
+        pace,
+    });
+    let needed = faults
+        .as_ref()
+        .map_or(Duration::ZERO, |faults| faults.pace.at_most())
+        .saturating_add(ENDPOINTS_AT_MOST);
+    let size = Size {
+        rules: Rule::ALL
+            .iter()
+            .filter(|rule| faults.is_some() || !rule.need().is_of_stubs())
+            .count(),
+        at_most: plan.at_most.map_or(needed, |given| given.min(needed)),
+    };
+    begin(size);
+    let testing = test(&asker, detail.as_ref(), faults, &mut ledger, progress);
+    let left = size.at_most.saturating_sub(begun.elapsed());
+    if timeout(left, testing).await.is_err() {
+        let seconds = size.at_most.as_secs();
+        ledger.not_tested_yet(&format!(
+            "the time of {seconds} s was over before it came to that"
+        ));
+    }
     for prop in props {
         prop.close().await;
     }
-    match Arc::try_unwrap(asker) {
-        Ok(asker) => asker.settle(&mut ledger),
-        // Whoever asked at the same time has been waited for.
-        Err(_) => ledger.not_tested(Rule::NoSecret, "answers are still awaited"),
-    }
+    asker.settle(&mut ledger);
     Ok(Outcome {
         url: plan.base.to_string(),
         took: begun.elapsed(),
@@ -155,31 +180,12 @@ pub async fn run(
 }
 
 async fn test(
-    plan: &Plan,
     asker: &Arc<Asker>,
-    props: &[Prop],
+    detail: Option<&Detail>,
+    faults: Option<Faults<'_>>,
     ledger: &mut Ledger,
-    begin: &mut dyn FnMut(Size),
     progress: Progress<'_>,
 ) {
-    let detail = read(asker, ledger).await;
-    let pace = detail.as_ref().map(|detail| Pace::of(plan, detail));
-    let faults = pace.filter(|_| !props.is_empty()).map(|pace| Faults {
-        asker,
-        plan,
-        props,
-        pace,
-    });
-    begin(Size {
-        rules: Rule::ALL
-            .iter()
-            .filter(|rule| faults.is_some() || !rule.need().is_of_stubs())
-            .count(),
-        at_most: ENDPOINTS_AT_MOST
-            + faults
-                .as_ref()
-                .map_or(Duration::ZERO, |faults| faults.pace.at_most()),
-    });
     let settled = match &faults {
         Some(faults) => faults.settle(ledger, progress).await,
         None => false,
@@ -188,7 +194,7 @@ async fn test(
     endpoints::test(asker, ledger).await;
     Look::take(asker, ledger).await;
     progress("who may ask", Duration::from_secs(10));
-    access::test(asker, detail.as_ref(), ledger).await;
+    access::test(asker, detail, ledger).await;
     progress("many questions at once", Duration::from_secs(10));
     load::many(asker, "", ledger).await;
     load::reports(asker, ledger).await;

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
+use std::time::Duration;
 
 use rootward_fetch::Target;
 
@@ -21,6 +22,8 @@ pub struct Plan {
     pub fall: u64,
     /// Successes in a row until it is back.
     pub rise: u64,
+    /// When it is over, whatever is left; without it, when all that the service's own time limits allow is over.
+    pub at_most: Option<Duration>,
 }
 
 impl Plan {
@@ -33,6 +36,7 @@ impl Plan {
             stubs: Vec::new(),
             fall: 3,
             rise: 2,
+            at_most: None,
         }
     }
 }

@@ -113,6 +113,13 @@ impl Ledger {
             .or_insert_with(|| Verdict::NotTested(reason.into()));
     }
 
+    /// What nobody has said anything about could not be put to the test, for this reason.
+    pub(crate) fn not_tested_yet(&mut self, reason: &str) {
+        for rule in Rule::ALL {
+            self.not_tested(*rule, reason);
+        }
+    }
+
     pub(crate) fn is_broken(&self, rule: Rule) -> bool {
         matches!(self.0.get(&rule), Some(Verdict::Broken(_)))
     }

@@ -73,6 +73,7 @@ fn plan(arguments: &Conform) -> Result<Plan, Trouble> {
         stubs: arguments.stubs.clone(),
         fall: arguments.fall.into(),
         rise: arguments.rise.into(),
+        at_most: arguments.at_most,
         ..Plan::new(base)
     })
 }

@@ -1,6 +1,8 @@
 //! `rootward conform`: what is typed wrong, what cannot be reached, and what an answer for programs looks like.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::thread;
 
 use crate::aggregator::Aggregator;
 use crate::program::{Scratch, run};
@@ -105,4 +107,34 @@ fn something_else_is_told_promise_by_promise() {
         "progress in a pipe: {}",
         ended.err
     );
+}
+
+/// It says that it lives and nothing else: questions that are never answered do not add up to hours.
+#[test]
+fn a_service_that_answers_one_question_and_then_none_costs_no_more_than_the_time_that_is_given() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut question = [0; 4096];
+        let _ = stream.read(&mut question).unwrap();
+        let answer =
+            "HTTP/1.1 200 OK\r\ncontent-length: 14\r\nconnection: close\r\n\r\n{\"alive\":true}";
+        stream.write_all(answer.as_bytes()).unwrap();
+        // Kept open: the kernel accepts what is never answered.
+        listener
+    });
+    let ended = run(&["conform", "--json", "--at-most", "3s", &url]).with(1);
+    let outcome: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert!(
+        outcome["not_tested"].as_u64().unwrap() > 40,
+        "{}",
+        ended.out
+    );
+    assert!(
+        ended.out.contains("the time of 3 s was over"),
+        "{}",
+        ended.out
+    );
+    drop(server.join());
 }
