@@ -2,16 +2,26 @@
 //!
 //! | feature | function | asks | pulls in |
 //! | --- | --- | --- | --- |
+//! | `clock` | `clock()` | a time server, or the date of a site, for how far the clock here is off | `httpdate`, and what `http` does |
 //! | `descriptors` | `descriptors()` | the kernel for the open descriptors of a process, and its limit | `rustix` |
 //! | `disk` | `disk()` | the kernel for free space and inodes of a file system | `rustix` |
+//! | `dns` | `dns()` | a resolver for a name | `hickory-resolver`, `tokio` |
+//! | `elasticsearch` | `elasticsearch()` | the health of an Elasticsearch or OpenSearch cluster | what `http` does |
 //! | `freshness` | `freshness()` | a file for its age | |
+//! | `grpc-health` | `grpc_health()` | `grpc.health.v1` on the application's own channel | `tonic`, `tonic-health`, `tokio` |
+//! | `http` | `http()` | a URL: status, body, the end of the certificate | `http`, `base64`, `serde_json`, `tokio`, `rustls`; of this project `rootward-fetch` |
+//! | `meilisearch` | `meilisearch()` | the health of a Meilisearch | what `http` does |
 //! | `memory` | `memory()` | the kernel for memory in use, its limit, and pressure | |
 //! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
 //! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
 //! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
 //! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
+//! | `s3` | `s3()` | for a bucket, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
+//! | `sqs` | `sqs()` | for the messages that wait in a queue, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `table` | `table()`, `table_entry()` | a table in this process, inline, within 1 ms | |
+//! | `tcp` | `tcp()` | for a connection | of this project `rootward-fetch` |
+//! | `tls` | `tls()` | for the end of a certificate | `rustls`; of this project `rootward-fetch` |
 //!
 #![cfg_attr(
     all(feature = "postgresql", feature = "redis", feature = "service"),
@@ -55,13 +65,28 @@ let health = Health::builder("cart")
 //! - A run that was cut off by its time limit leaves nothing behind: its connection is closed, so that packets that
 //!   were lost on it fail one run and not all that follow.
 
+#[cfg(any(
+    feature = "http",
+    feature = "service",
+    feature = "tcp",
+    feature = "tls"
+))]
+mod asking;
 #[cfg(feature = "descriptors")]
 mod descriptors;
 #[cfg(feature = "disk")]
 mod disk;
 #[cfg(feature = "freshness")]
 mod freshness;
-#[cfg(any(feature = "postgresql", feature = "redis"))]
+#[cfg(feature = "grpc-health")]
+mod grpc_health;
+#[cfg(any(
+    feature = "clock",
+    feature = "dns",
+    feature = "grpc-health",
+    feature = "postgresql",
+    feature = "redis"
+))]
 mod io_error;
 #[cfg(any(feature = "descriptors", feature = "disk", feature = "memory"))]
 mod levels;
@@ -78,6 +103,10 @@ mod queue;
 mod redis;
 #[cfg(feature = "service")]
 mod service;
+#[cfg(any(feature = "s3", feature = "sqs"))]
+mod sigv4;
+#[cfg(feature = "clock")]
+mod sntp;
 #[cfg(feature = "table")]
 mod table;
 #[cfg(any(feature = "descriptors", feature = "memory"))]
@@ -89,8 +118,28 @@ pub use descriptors::{DescriptorsSettings, descriptors};
 pub use disk::{DiskSettings, Free, disk};
 #[cfg(feature = "freshness")]
 pub use freshness::{FreshnessSettings, freshness};
+#[cfg(feature = "grpc-health")]
+pub use grpc_health::grpc_health;
 #[cfg(feature = "memory")]
 pub use memory::{MemorySettings, Pressure, memory};
+#[cfg(feature = "clock")]
+pub use open::clock;
+#[cfg(feature = "dns")]
+pub use open::dns;
+#[cfg(feature = "elasticsearch")]
+pub use open::elasticsearch;
+#[cfg(feature = "http")]
+pub use open::http;
+#[cfg(feature = "meilisearch")]
+pub use open::meilisearch;
+#[cfg(feature = "s3")]
+pub use open::s3;
+#[cfg(feature = "sqs")]
+pub use open::sqs;
+#[cfg(feature = "tcp")]
+pub use open::tcp;
+#[cfg(feature = "tls")]
+pub use open::tls;
 #[cfg(feature = "pool")]
 pub use pool::{PoolLevels, PoolUse, pool_saturation, pool_use};
 #[cfg(feature = "postgresql")]

@@ -26,6 +26,18 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+#[cfg(any(feature = "s3", feature = "sqs"))]
+mod aws;
+#[cfg(feature = "clock")]
+mod clock;
+#[cfg(feature = "dns")]
+mod dns;
+#[cfg(feature = "elasticsearch")]
+mod elasticsearch;
+#[cfg(feature = "grpc-health")]
+mod grpc_health;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(any(
     feature = "descriptors",
     feature = "disk",
@@ -33,13 +45,44 @@ use zeroize::Zeroizing;
     feature = "memory"
 ))]
 mod local;
+#[cfg(feature = "meilisearch")]
+mod meilisearch;
 #[cfg(feature = "postgresql")]
 mod postgresql;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "postgresql", feature = "redis"))]
+#[cfg(any(feature = "http", feature = "tls"))]
+mod roots;
+#[cfg(feature = "s3")]
+mod s3;
+#[cfg(feature = "sqs")]
+mod sqs;
+#[cfg(any(feature = "http", feature = "tcp", feature = "tls"))]
+mod target;
+#[cfg(feature = "tcp")]
+mod tcp;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(any(feature = "grpc-health", feature = "postgresql", feature = "redis"))]
 mod url;
 
+#[cfg(any(feature = "s3", feature = "sqs"))]
+pub use self::aws::AwsSettings;
+#[cfg(feature = "clock")]
+pub use self::clock::{ClockSettings, ClockSource, clock};
+#[cfg(feature = "clock")]
+pub(crate) use self::clock::{Difference, seconds};
+#[cfg(feature = "dns")]
+pub use self::dns::{DnsRecord, DnsSettings, dns};
+#[cfg(feature = "elasticsearch")]
+pub use self::elasticsearch::{ElasticsearchSettings, Yellow, elasticsearch};
+#[cfg(feature = "grpc-health")]
+pub use self::grpc_health::{GrpcHealthSettings, grpc_health};
+#[cfg(feature = "http")]
+pub use self::http::{
+    DEFAULT_CERTIFICATE_WARNING, DEFAULT_HTTP_BODY_BYTES, HttpBody, HttpMethod, HttpSettings,
+    MAX_HTTP_BODY_BYTES, http,
+};
 #[cfg(feature = "descriptors")]
 pub use self::local::descriptors;
 #[cfg(feature = "disk")]
@@ -48,10 +91,22 @@ pub use self::local::disk;
 pub use self::local::freshness;
 #[cfg(feature = "memory")]
 pub use self::local::memory;
+#[cfg(feature = "meilisearch")]
+pub use self::meilisearch::meilisearch;
 #[cfg(feature = "postgresql")]
 pub use self::postgresql::{PostgresqlSettings, postgresql};
 #[cfg(feature = "redis")]
 pub use self::redis::{RedisSettings, redis};
+#[cfg(any(feature = "http", feature = "tls"))]
+pub use self::roots::Roots;
+#[cfg(feature = "s3")]
+pub use self::s3::s3;
+#[cfg(feature = "sqs")]
+pub use self::sqs::{SqsSettings, sqs};
+#[cfg(feature = "tcp")]
+pub use self::tcp::tcp;
+#[cfg(feature = "tls")]
+pub use self::tls::{TlsSettings, tls};
 
 /// Settings of which no check can be made, in a sentence that holds nothing of them: the wrong part of a URL may be a
 /// password.
@@ -75,8 +130,13 @@ impl Unusable {
             feature = "disk",
             feature = "freshness",
             feature = "memory",
+            feature = "dns",
+            feature = "grpc-health",
+            feature = "http",
             feature = "postgresql",
-            feature = "redis"
+            feature = "redis",
+            feature = "tcp",
+            feature = "tls"
         )),
         expect(
             dead_code,

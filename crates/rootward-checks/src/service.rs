@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use http::{HeaderName, HeaderValue};
-use rootward::{
-    CHECK_FROM, Check, CheckContext, Depth, ErrorCategory, Failure, Outcome, Reason, Unlabelled,
-};
-use rootward_fetch::{Answer, Connection, FetchError, Limits, Target};
+use rootward::{Check, CheckContext, Depth, ErrorCategory, Failure, Outcome, Reason, Unlabelled};
+use rootward_fetch::{Answer, Connection, Limits, Target};
 use rootward_wire::limits::MAX_READINESS_BYTES;
 use rootward_wire::v1::ReadyzBody;
 use tokio::sync::Mutex;
+
+use crate::asking::{check_from, deadline, no_answer};
 
 /// The readiness of another service: `service("orders", "http://orders:8790/readyz")`.
 ///
@@ -64,22 +63,11 @@ async fn ask(
         return Err(Failure::new(ErrorCategory::Unknown).because("the URL cannot be asked"));
     };
     let limits = Limits {
-        deadline: context.timeout(),
+        deadline: deadline(context),
         max_body_bytes: MAX_READINESS_BYTES,
     };
     let answer = connection.get(&[check_from(context)], &limits).await;
     judge(&answer.map_err(no_answer)?)
-}
-
-fn check_from(context: &CheckContext) -> (HeaderName, HeaderValue) {
-    let service = HeaderValue::from_str(context.service().as_str())
-        .expect("a name holds nothing that a header may not");
-    (CHECK_FROM, service)
-}
-
-fn no_answer(error: FetchError) -> Failure {
-    let failure = Failure::new(error.category());
-    failure.caused_by(error)
 }
 
 fn judge(answer: &Answer) -> Result<Outcome, Failure> {

@@ -36,6 +36,7 @@ const PREPARE_LIMIT: Duration = Duration::from_secs(60);
 pub struct Private {
     server: Server,
     program: PathBuf,
+    as_ourselves: bool,
     arguments: Box<dyn Fn(&mut Command) + Send + Sync>,
 }
 
@@ -59,6 +60,22 @@ impl Private {
         Ok(Self {
             server: Server::new(run, name)?,
             program: run.tool(program)?,
+            as_ourselves: false,
+            arguments: Box::new(|_| ()),
+        })
+    }
+
+    /// As [`Private::new`], for a server that is a package of the run's Python. It runs as ourselves: the environment
+    /// may lie where no other user looks.
+    ///
+    /// # Errors
+    ///
+    /// When there is no Python.
+    pub fn python(run: &Run, name: &'static str) -> Result<Self, Error> {
+        Ok(Self {
+            server: Server::new(run, name)?,
+            program: run.python()?.to_owned(),
+            as_ourselves: true,
             arguments: Box::new(|_| ()),
         })
     }
@@ -131,7 +148,10 @@ impl Private {
     ///
     /// When it is running, or does not listen; the error shows the end of its log.
     pub async fn start_again(&mut self) -> Result<(), Error> {
-        let mut command = self.server.command(&self.program)?;
+        let mut command = match self.as_ourselves {
+            true => self.server.command_of_ourselves(&self.program),
+            false => self.server.command(&self.program)?,
+        };
         (self.arguments)(&mut command);
         let port = self.port();
         self.server

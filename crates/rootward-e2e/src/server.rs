@@ -81,10 +81,16 @@ impl Server {
         self.own(&path)
     }
 
-    /// A command that will run as the right user in the server's directory.
-    pub(crate) fn command(&self, program: &Path) -> Result<Command, Error> {
+    /// A command that will run as whoever runs the tests.
+    pub(crate) fn command_of_ourselves(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.directory).env("LC_ALL", "C");
+        command
+    }
+
+    /// A command that will run as the right user in the server's directory.
+    pub(crate) fn command(&self, program: &Path) -> Result<Command, Error> {
+        let mut command = self.command_of_ourselves(program);
         if let Some(user) = User::needed()? {
             command.uid(user.id).gid(user.group);
         }

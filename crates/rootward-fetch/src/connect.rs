@@ -27,10 +27,7 @@ pub(crate) async fn connect(
     trace: &mut Trace,
 ) -> Result<(TcpStream, SocketAddr), Kind> {
     trace.phase = Phase::Resolving;
-    let addresses = match target.addresses() {
-        Some(known) => known,
-        None => look_up(target).await.map_err(Kind::Lookup)?,
-    };
+    let addresses = addresses(target).await?;
     trace.phase = Phase::Connecting;
     let mut failure = None;
     let mut silent = false;
@@ -57,6 +54,14 @@ pub(crate) async fn connect(
         (None, Some(failure)) if !silent => Err(failure),
         // The caller's deadline, which passes with the last share, knows the number for the sentence.
         (None, _) => std::future::pending().await,
+    }
+}
+
+/// Those that are known, or those that the resolver knows.
+pub(crate) async fn addresses(target: &Target) -> Result<Vec<SocketAddr>, Kind> {
+    match target.addresses() {
+        Some(known) => Ok(known),
+        None => look_up(target).await.map_err(Kind::Lookup),
     }
 }
 

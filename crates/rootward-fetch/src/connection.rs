@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Kind, Trace};
 use crate::exchange::{Live, Message, keeps_alive, message};
-use crate::{Answer, FetchError, Limits, Target, opened, settle};
+use crate::{Answer, FetchError, Limits, Target, TargetError, opened, settle};
 
 /// An older connection is replaced before the next question, so that a name that moved is followed.
 pub const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
@@ -46,6 +46,15 @@ impl Connection {
     #[must_use]
     pub const fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// From now on it asks the same host for this.
+    ///
+    /// # Errors
+    /// When the path cannot be sent.
+    pub fn set_path(&mut self, path: &str) -> Result<(), TargetError> {
+        self.target = self.target.with_path(path)?;
+        Ok(())
     }
 
     /// Whether a connection is held open at the moment.

@@ -28,9 +28,11 @@ pub enum TlsFault {
     Handshake,
 }
 
-impl fmt::Display for TlsFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl TlsFault {
+    /// The sentence of its `Display`.
+    #[must_use]
+    pub const fn phrase(self) -> &'static str {
+        match self {
             Self::Expired => "the certificate of the server has expired",
             Self::NotYetValid => "the certificate of the server is not valid yet",
             Self::WrongName => "the certificate of the server is for another name",
@@ -39,6 +41,12 @@ impl fmt::Display for TlsFault {
             Self::NotTls => "the server does not speak TLS",
             Self::ClientCertificateWanted => "the server wants a client certificate",
             Self::Handshake => "the TLS handshake failed",
-        })
+        }
+    }
+}
+
+impl fmt::Display for TlsFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.phrase())
     }
 }

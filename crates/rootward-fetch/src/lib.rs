@@ -43,7 +43,7 @@ pub use connection::{Connection, MAX_CONNECTION_AGE};
 pub use error::{FetchError, Phase};
 pub use exchange::{MAX_HEAD_BYTES, MAX_HEADERS};
 pub use fault::TlsFault;
-pub use reach::{Reached, reach};
+pub use reach::{Reached, reach, resolve};
 pub use target::{Target, TargetError};
 #[cfg(feature = "tls")]
 pub use tls::{MAX_ROOTS_BYTES, Tls, TlsError};

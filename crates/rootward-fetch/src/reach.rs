@@ -5,9 +5,18 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::connect::connect;
+use crate::connect::{addresses, connect};
 use crate::error::{Phase, Trace};
 use crate::{FetchError, Target, settle};
+
+/// Resolves the name of a target, for protocols that are not asked here.
+///
+/// # Errors
+/// When there is no address within the deadline.
+pub async fn resolve(target: &Target, deadline: Duration) -> Result<Vec<SocketAddr>, FetchError> {
+    let outcome = timeout_at(Instant::now() + deadline, addresses(target)).await;
+    settle(outcome, deadline, Trace::default())
+}
 
 /// A server that can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

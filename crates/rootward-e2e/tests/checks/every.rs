@@ -123,10 +123,7 @@ pub(crate) async fn survives_silence<L>(make: impl AsyncFnOnce(SocketAddr) -> Ch
             "of a server that says nothing: {seen}"
         );
         let took = began.elapsed();
-        assert!(
-            took < SHORT + Duration::from_millis(500),
-            "it took {took:?}"
-        );
+        assert!(took < SHORT * 20, "it took {took:?}");
         let gone = timeout(LONG, all_closed.recv()).await;
         assert!(
             gone.is_ok(),
