@@ -31,9 +31,19 @@ macro_rules! built {
     }};
 }
 
+mod clock;
+mod dns;
+mod elasticsearch;
+mod grpc_health;
+mod http;
+mod meilisearch;
 mod postgresql;
 mod redis;
+mod s3;
 mod service;
+mod sqs;
+mod tcp;
+mod tls;
 
 /// A kind of check.
 #[derive(Debug)]
@@ -51,7 +61,21 @@ pub(crate) struct Kind {
 type Build = fn(&str, &Settings) -> Result<Check<Unlabelled>, Unfit>;
 
 /// All of them, in the order of the alphabet.
-static ALL: [&Kind; 3] = [&postgresql::KIND, &redis::KIND, &service::KIND];
+static ALL: [&Kind; 13] = [
+    &clock::KIND,
+    &dns::KIND,
+    &elasticsearch::KIND,
+    &grpc_health::KIND,
+    &http::KIND,
+    &meilisearch::KIND,
+    &postgresql::KIND,
+    &redis::KIND,
+    &s3::KIND,
+    &service::KIND,
+    &sqs::KIND,
+    &tcp::KIND,
+    &tls::KIND,
+];
 
 /// The names of all kinds, in the order of the alphabet, whether this build has them or not.
 pub fn kind_names() -> impl Iterator<Item = &'static str> {

@@ -349,6 +349,24 @@ impl Wanted {
 }
 
 impl HttpBody {
+    /// A value in the words of a configuration: JSON if it is that, else the text.
+    ///
+    /// ```
+    /// use rootward_checks::open::HttpBody;
+    ///
+    /// let count = HttpBody::json("/count", "3");
+    /// assert_eq!(count, HttpBody::Json { pointer: "/count".into(), value: 3.into() });
+    /// let status = HttpBody::json("/status", "green");
+    /// assert_eq!(status, HttpBody::Json { pointer: "/status".into(), value: "green".into() });
+    /// ```
+    #[must_use]
+    pub fn json(pointer: &str, value: &str) -> Self {
+        Self::Json {
+            pointer: pointer.to_owned(),
+            value: serde_json::from_str(value).unwrap_or_else(|_| value.into()),
+        }
+    }
+
     fn judge(&self, body: &[u8]) -> Result<(), Failure> {
         let wrong = |reason| Err(Failure::new(ErrorCategory::NotServing).because(reason));
         match self {
