@@ -2,22 +2,30 @@
 //!
 //! | feature | function | asks | pulls in |
 //! | --- | --- | --- | --- |
+//! | `amqp` | [`open::amqp`] | a method on a connection and a channel of its own | `tokio`; of this project `rootward-fetch` with TLS |
+//! | `async-nats` | `nats()` | a round trip on the application's own client | `async-nats`, `tokio` |
 //! | `clock` | `clock()` | a time server, or the date of a site, for how far the clock here is off | `httpdate`, and what `http` does |
 //! | `descriptors` | `descriptors()` | the kernel for the open descriptors of a process, and its limit | `rustix` |
 //! | `disk` | `disk()` | the kernel for free space and inodes of a file system | `rustix` |
 //! | `dns` | `dns()` | a resolver for a name | `hickory-resolver`, `tokio` |
 //! | `elasticsearch` | `elasticsearch()` | the health of an Elasticsearch or OpenSearch cluster | what `http` does |
+//! | `etcd` | [`open::etcd`] | a member, for its health | what `http` does |
 //! | `freshness` | `freshness()` | a file for its age | |
 //! | `grpc-health` | `grpc_health()` | `grpc.health.v1` on the application's own channel | `tonic`, `tonic-health`, `tokio` |
 //! | `http` | `http()` | a URL: status, body, the end of the certificate | `http`, `base64`, `serde_json`, `tokio`, `rustls`; of this project `rootward-fetch` |
+//! | `kafka` | [`open::kafka`] | a broker, for who is in the cluster and who leads which topic | `tokio`; of this project `rootward-fetch` with TLS |
+//! | `lapin` | `amqp()` | a channel on the application's own connection | `lapin`, `tokio` |
 //! | `meilisearch` | `meilisearch()` | the health of a Meilisearch | what `http` does |
+//! | `memcached` | [`open::memcached`] | the version, on a connection of its own | `tokio`; of this project `rootward-fetch` |
 //! | `memory` | `memory()` | the kernel for memory in use, its limit, and pressure | |
+//! | `nats` | [`open::nats`] | a ping, on a connection of its own | `serde_json`, `tokio`; of this project `rootward-fetch` with TLS |
 //! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
 //! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
 //! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
 //! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
 //! | `s3` | `s3()` | for a bucket, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
+//! | `smtp` | [`open::smtp`] | a mail server to do nothing | `base64`, `tokio`; of this project `rootward-fetch` with TLS |
 //! | `sqs` | `sqs()` | for the messages that wait in a queue, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `table` | `table()`, `table_entry()` | a table in this process, inline, within 1 ms | |
 //! | `tcp` | `tcp()` | for a connection | of this project `rootward-fetch` |
@@ -65,6 +73,10 @@ let health = Health::builder("cart")
 //! - A run that was cut off by its time limit leaves nothing behind: its connection is closed, so that packets that
 //!   were lost on it fail one run and not all that follow.
 
+#[cfg(feature = "lapin")]
+mod amqp;
+#[cfg(any(feature = "amqp", feature = "lapin"))]
+mod amqp_words;
 #[cfg(any(
     feature = "http",
     feature = "service",
@@ -81,17 +93,27 @@ mod freshness;
 #[cfg(feature = "grpc-health")]
 mod grpc_health;
 #[cfg(any(
+    feature = "amqp",
     feature = "clock",
     feature = "dns",
     feature = "grpc-health",
+    feature = "kafka",
+    feature = "lapin",
+    feature = "memcached",
+    feature = "nats",
     feature = "postgresql",
-    feature = "redis"
+    feature = "redis",
+    feature = "smtp"
 ))]
 mod io_error;
+#[cfg(any(feature = "amqp", feature = "memcached", feature = "nats"))]
+mod kept;
 #[cfg(any(feature = "descriptors", feature = "disk", feature = "memory"))]
 mod levels;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "async-nats")]
+mod nats;
 pub mod open;
 #[cfg(feature = "pool")]
 mod pool;
@@ -111,7 +133,17 @@ mod sntp;
 mod table;
 #[cfg(any(feature = "descriptors", feature = "memory"))]
 mod whose;
+#[cfg(any(
+    feature = "amqp",
+    feature = "kafka",
+    feature = "memcached",
+    feature = "nats",
+    feature = "smtp"
+))]
+mod wire;
 
+#[cfg(feature = "lapin")]
+pub use amqp::{AmqpConnection, amqp};
 #[cfg(feature = "descriptors")]
 pub use descriptors::{DescriptorsSettings, descriptors};
 #[cfg(feature = "disk")]
@@ -122,6 +154,8 @@ pub use freshness::{FreshnessSettings, freshness};
 pub use grpc_health::grpc_health;
 #[cfg(feature = "memory")]
 pub use memory::{MemorySettings, Pressure, memory};
+#[cfg(feature = "async-nats")]
+pub use nats::nats;
 #[cfg(feature = "clock")]
 pub use open::clock;
 #[cfg(feature = "dns")]

@@ -26,6 +26,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+#[cfg(feature = "amqp")]
+mod amqp;
 #[cfg(any(feature = "s3", feature = "sqs"))]
 mod aws;
 #[cfg(feature = "clock")]
@@ -34,10 +36,14 @@ mod clock;
 mod dns;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
+#[cfg(feature = "etcd")]
+mod etcd;
 #[cfg(feature = "grpc-health")]
 mod grpc_health;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "kafka")]
+mod kafka;
 #[cfg(any(
     feature = "descriptors",
     feature = "disk",
@@ -47,14 +53,35 @@ mod http;
 mod local;
 #[cfg(feature = "meilisearch")]
 mod meilisearch;
+#[cfg(feature = "memcached")]
+mod memcached;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(feature = "postgresql")]
 mod postgresql;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "http", feature = "tls"))]
+#[cfg(any(
+    feature = "amqp",
+    feature = "http",
+    feature = "kafka",
+    feature = "nats",
+    feature = "smtp",
+    feature = "tls"
+))]
 mod roots;
 #[cfg(feature = "s3")]
 mod s3;
+#[cfg(any(
+    feature = "amqp",
+    feature = "kafka",
+    feature = "memcached",
+    feature = "nats",
+    feature = "smtp"
+))]
+mod server;
+#[cfg(feature = "smtp")]
+mod smtp;
 #[cfg(feature = "sqs")]
 mod sqs;
 #[cfg(any(feature = "http", feature = "tcp", feature = "tls"))]
@@ -63,9 +90,20 @@ mod target;
 mod tcp;
 #[cfg(feature = "tls")]
 mod tls;
-#[cfg(any(feature = "grpc-health", feature = "postgresql", feature = "redis"))]
+#[cfg(any(
+    feature = "amqp",
+    feature = "grpc-health",
+    feature = "kafka",
+    feature = "memcached",
+    feature = "nats",
+    feature = "postgresql",
+    feature = "redis",
+    feature = "smtp"
+))]
 mod url;
 
+#[cfg(feature = "amqp")]
+pub use self::amqp::{AmqpSettings, amqp};
 #[cfg(any(feature = "s3", feature = "sqs"))]
 pub use self::aws::AwsSettings;
 #[cfg(feature = "clock")]
@@ -76,6 +114,8 @@ pub(crate) use self::clock::{Difference, seconds};
 pub use self::dns::{DnsRecord, DnsSettings, dns};
 #[cfg(feature = "elasticsearch")]
 pub use self::elasticsearch::{ElasticsearchSettings, Yellow, elasticsearch};
+#[cfg(feature = "etcd")]
+pub use self::etcd::{EtcdSettings, etcd};
 #[cfg(feature = "grpc-health")]
 pub use self::grpc_health::{GrpcHealthSettings, grpc_health};
 #[cfg(feature = "http")]
@@ -83,6 +123,8 @@ pub use self::http::{
     DEFAULT_CERTIFICATE_WARNING, DEFAULT_HTTP_BODY_BYTES, HttpBody, HttpMethod, HttpSettings,
     MAX_HTTP_BODY_BYTES, http,
 };
+#[cfg(feature = "kafka")]
+pub use self::kafka::{KafkaSettings, kafka};
 #[cfg(feature = "descriptors")]
 pub use self::local::descriptors;
 #[cfg(feature = "disk")]
@@ -93,14 +135,27 @@ pub use self::local::freshness;
 pub use self::local::memory;
 #[cfg(feature = "meilisearch")]
 pub use self::meilisearch::meilisearch;
+#[cfg(feature = "memcached")]
+pub use self::memcached::{MemcachedSettings, memcached};
+#[cfg(feature = "nats")]
+pub use self::nats::{NatsSettings, nats};
 #[cfg(feature = "postgresql")]
 pub use self::postgresql::{PostgresqlSettings, postgresql};
 #[cfg(feature = "redis")]
 pub use self::redis::{RedisSettings, redis};
-#[cfg(any(feature = "http", feature = "tls"))]
+#[cfg(any(
+    feature = "amqp",
+    feature = "http",
+    feature = "kafka",
+    feature = "nats",
+    feature = "smtp",
+    feature = "tls"
+))]
 pub use self::roots::Roots;
 #[cfg(feature = "s3")]
 pub use self::s3::s3;
+#[cfg(feature = "smtp")]
+pub use self::smtp::{SmtpSettings, smtp};
 #[cfg(feature = "sqs")]
 pub use self::sqs::{SqsSettings, sqs};
 #[cfg(feature = "tcp")]
@@ -126,15 +181,21 @@ impl Unusable {
     /// Made of words of the source alone, so that no setting gets in.
     #[cfg_attr(
         not(any(
+            feature = "amqp",
             feature = "descriptors",
             feature = "disk",
-            feature = "freshness",
-            feature = "memory",
             feature = "dns",
+            feature = "etcd",
+            feature = "freshness",
             feature = "grpc-health",
             feature = "http",
+            feature = "kafka",
+            feature = "memcached",
+            feature = "memory",
+            feature = "nats",
             feature = "postgresql",
             feature = "redis",
+            feature = "smtp",
             feature = "tcp",
             feature = "tls"
         )),

@@ -19,6 +19,7 @@
 
 mod connect;
 mod connection;
+mod dial;
 mod error;
 mod exchange;
 mod fault;
@@ -40,6 +41,7 @@ use tokio::time::{Instant, timeout_at};
 
 pub use connect::{MAX_ADDRESSES, MAX_LOOKUPS};
 pub use connection::{Connection, MAX_CONNECTION_AGE};
+pub use dial::{Dialed, dial};
 pub use error::{FetchError, Phase};
 pub use exchange::{MAX_HEAD_BYTES, MAX_HEADERS};
 pub use fault::TlsFault;

@@ -157,6 +157,12 @@ impl Target {
         }
     }
 
+    /// TLS is spoken.
+    #[must_use]
+    pub const fn is_secured(&self) -> bool {
+        self.secured.is_some()
+    }
+
     /// With whom to speak TLS, if it is spoken.
     pub(crate) const fn secured(&self) -> Option<&Secured> {
         self.secured.as_ref()

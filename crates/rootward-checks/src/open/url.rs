@@ -150,7 +150,7 @@ fn read_port(port: &str) -> Result<u16, Unusable> {
 }
 
 /// `%40` becomes `@`. `None` for nothing.
-fn decode(text: &str) -> Result<Option<Secret>, Unusable> {
+pub(super) fn decode(text: &str) -> Result<Option<Secret>, Unusable> {
     let broken = || Unusable::because(&["the user or password of the URL is not percent-encoded"]);
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -2,25 +2,32 @@
 //!
 //! What all checks have to survive stands in `every.rs`.
 
+mod amqp;
 mod authority;
 mod clock;
 mod descriptors;
 mod disk;
 mod dns;
 mod elasticsearch;
+mod etcd;
 mod every;
 mod freshness;
 mod grpc_health;
 mod http;
+mod kafka;
 mod meilisearch;
+mod memcached;
 mod memory;
 mod moto;
+mod nats;
 mod pool;
 mod postgresql;
 mod queue;
 mod redis;
 mod s3;
+mod script;
 mod scripted;
+mod smtp;
 mod sqs;
 mod table;
 mod tcp;
