@@ -1,5 +1,5 @@
-//! `rootward conform` on real services: one that embeds the crate and one in Python keep every promise; each of a dozen
-//! that break one is told exactly that one.
+//! `rootward conform` on real services: one that embeds the crate, the sidecar and one in Python keep every promise; each of
+//! fifteen that break one is told exactly that one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use rootward::Token;
 use rootward_e2e::{Error, Process, Run, free_port, until};
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -163,6 +164,47 @@ async fn a_service_that_embeds_the_crate_keeps_every_promise() -> Result<(), Err
     quick.leaves_untested(&[NEVER_OLD, SHORT_INTERVALS]);
     slow.breaks(&[]);
     slow.leaves_untested(&[NEVER_OLD]);
+    Ok(())
+}
+
+/// The sidecar, which speaks for a service that nobody has to start for this.
+async fn sidecar(run: &Run) -> Result<Told, Error> {
+    let [port, database, cache, rates] = [free_port()?, free_port()?, free_port()?, free_port()?];
+    let digest = Token::parse(TOKEN.to_owned())
+        .expect("a token of the right shape")
+        .digest();
+    let file = format!(
+        "service: {{name: sidecar}}\n\
+         listen:\n  bind: 127.0.0.1:{port}\n  detail: {{auth: {{tokens: [{{id: conform, digest: \"{digest}\"}}]}}}}\n\
+         defaults: {{interval: 1500ms, timeout: 1s}}\n\
+         checks:\n\
+         - {{name: orders-db, postgresql: {{url: \"postgresql://orders@127.0.0.1:{database}/orders\"}}, criticality: hard, gates_readiness: true}}\n\
+         - {{name: cache, redis: {{url: \"redis://127.0.0.1:{cache}/\"}}, criticality: soft}}\n\
+         - {{name: rates, service: {{url: \"http://127.0.0.1:{rates}/readyz\"}}, criticality: hard}}\n"
+    );
+    let path = run.directory().join(format!("conform-agent-{port}.yaml"));
+    fs::write(&path, file).expect("the directory of the run can be written");
+    let mut command = Command::new(run.program("rootward")?);
+    command.arg("agent").arg(&path);
+    let agent = Process::spawn(run, "agent", command)?;
+    listens("the sidecar to listen", port, &agent).await?;
+    let arguments = [
+        stub("orders-db", "postgresql", database),
+        stub("cache", "redis", cache),
+        stub("rates", "http", rates),
+        token_file(run, &format!("sidecar-{port}")),
+    ];
+    let told = conform(run, "sidecar", port, &arguments.concat()).await?;
+    agent.kill().await?;
+    Ok(told)
+}
+
+#[tokio::test]
+async fn the_sidecar_keeps_every_promise() -> Result<(), Error> {
+    let run = Run::from_environment()?;
+    let told = sidecar(&run).await?;
+    told.breaks(&[]);
+    told.leaves_untested(&[NEVER_OLD, SHORT_INTERVALS]);
     Ok(())
 }
 
