@@ -18,14 +18,18 @@
 //! | `meilisearch` | `meilisearch()` | the health of a Meilisearch | what `http` does |
 //! | `memcached` | [`open::memcached`] | the version, on a connection of its own | `tokio`; of this project `rootward-fetch` |
 //! | `memory` | `memory()` | the kernel for memory in use, its limit, and pressure | |
+//! | `mysql` | `mysql()` | a trivial query on the application's own pool, of MySQL or MariaDB | `mysql_async`, `tokio` |
 //! | `nats` | [`open::nats`] | a ping, on a connection of its own | `serde_json`, `tokio`; of this project `rootward-fetch` with TLS |
 //! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
 //! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
+//! | `postgresql-bb8` | `postgresql_bb8()` | as `postgresql`, on a pool of bb8 | `bb8`, `bb8-postgres`; the feature `postgresql` |
+//! | `postgresql-tls` | `open::postgresql()` | TLS for `sslmode=verify-full` | `tokio-postgres-rustls`; the feature `postgresql`; of this project `rootward-fetch` |
 //! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
 //! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
 //! | `s3` | `s3()` | for a bucket, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
 //! | `smtp` | [`open::smtp`] | a mail server to do nothing | `base64`, `tokio`; of this project `rootward-fetch` with TLS |
+//! | `sqlite` | `sqlite()` | a SQLite file for its schema, read-only | `rusqlite` with a SQLite of its own, `tokio` |
 //! | `sqs` | `sqs()` | for the messages that wait in a queue, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `table` | `table()`, `table_entry()` | a table in this process, inline, within 1 ms | |
 //! | `tcp` | `tcp()` | for a connection | of this project `rootward-fetch` |
@@ -101,6 +105,7 @@ mod grpc_health;
     feature = "lapin",
     feature = "memcached",
     feature = "nats",
+    feature = "mysql",
     feature = "postgresql",
     feature = "redis",
     feature = "smtp"
@@ -112,6 +117,8 @@ mod kept;
 mod levels;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "mysql")]
+mod mysql;
 #[cfg(feature = "async-nats")]
 mod nats;
 pub mod open;
@@ -119,6 +126,8 @@ pub mod open;
 mod pool;
 #[cfg(feature = "postgresql")]
 mod postgresql;
+#[cfg(feature = "postgresql-bb8")]
+mod postgresql_bb8;
 #[cfg(feature = "queue")]
 mod queue;
 #[cfg(feature = "redis")]
@@ -129,6 +138,8 @@ mod service;
 mod sigv4;
 #[cfg(feature = "clock")]
 mod sntp;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 #[cfg(feature = "table")]
 mod table;
 #[cfg(any(feature = "descriptors", feature = "memory"))]
@@ -154,6 +165,8 @@ pub use freshness::{FreshnessSettings, freshness};
 pub use grpc_health::grpc_health;
 #[cfg(feature = "memory")]
 pub use memory::{MemorySettings, Pressure, memory};
+#[cfg(feature = "mysql")]
+pub use mysql::mysql;
 #[cfg(feature = "async-nats")]
 pub use nats::nats;
 #[cfg(feature = "clock")]
@@ -178,12 +191,16 @@ pub use open::tls;
 pub use pool::{PoolLevels, PoolUse, pool_saturation, pool_use};
 #[cfg(feature = "postgresql")]
 pub use postgresql::{postgresql, postgresql_target};
+#[cfg(feature = "postgresql-bb8")]
+pub use postgresql_bb8::postgresql_bb8;
 #[cfg(feature = "queue")]
 pub use queue::{QueueLevels, queue};
 #[cfg(feature = "redis")]
 pub use redis::{RedisConnection, redis};
 #[cfg(feature = "service")]
 pub use service::service;
+#[cfg(feature = "sqlite")]
+pub use sqlite::sqlite;
 #[cfg(feature = "table")]
 pub use table::{TABLE_BUDGET, table, table_entry};
 #[cfg(any(feature = "descriptors", feature = "memory"))]

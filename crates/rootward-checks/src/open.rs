@@ -55,10 +55,14 @@ mod local;
 mod meilisearch;
 #[cfg(feature = "memcached")]
 mod memcached;
+#[cfg(feature = "mysql")]
+mod mysql;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "postgresql")]
 mod postgresql;
+#[cfg(feature = "postgresql-tls")]
+mod postgresql_tls;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(any(
@@ -82,6 +86,8 @@ mod s3;
 mod server;
 #[cfg(feature = "smtp")]
 mod smtp;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 #[cfg(feature = "sqs")]
 mod sqs;
 #[cfg(any(feature = "http", feature = "tcp", feature = "tls"))]
@@ -95,6 +101,7 @@ mod tls;
     feature = "grpc-health",
     feature = "kafka",
     feature = "memcached",
+    feature = "mysql",
     feature = "nats",
     feature = "postgresql",
     feature = "redis",
@@ -137,6 +144,8 @@ pub use self::local::memory;
 pub use self::meilisearch::meilisearch;
 #[cfg(feature = "memcached")]
 pub use self::memcached::{MemcachedSettings, memcached};
+#[cfg(feature = "mysql")]
+pub use self::mysql::{MysqlSettings, mysql};
 #[cfg(feature = "nats")]
 pub use self::nats::{NatsSettings, nats};
 #[cfg(feature = "postgresql")]
@@ -156,6 +165,8 @@ pub use self::roots::Roots;
 pub use self::s3::s3;
 #[cfg(feature = "smtp")]
 pub use self::smtp::{SmtpSettings, smtp};
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{SqliteSettings, sqlite};
 #[cfg(feature = "sqs")]
 pub use self::sqs::{SqsSettings, sqs};
 #[cfg(feature = "tcp")]
@@ -192,10 +203,12 @@ impl Unusable {
             feature = "kafka",
             feature = "memcached",
             feature = "memory",
+            feature = "mysql",
             feature = "nats",
             feature = "postgresql",
             feature = "redis",
             feature = "smtp",
+            feature = "sqlite",
             feature = "tcp",
             feature = "tls"
         )),

@@ -19,7 +19,7 @@ use tokio_postgres::{Client, Config, Error, SimpleQueryMessage};
 use crate::io_error;
 
 /// As cheap as a query can be, and understood by every pooler on the way.
-const QUERY: &str = "SELECT 1";
+pub(crate) const QUERY: &str = "SELECT 1";
 
 /// A trivial query on the application's own pool.
 ///
@@ -31,6 +31,7 @@ const QUERY: &str = "SELECT 1";
 /// | the database does not exist | `not_found` |
 /// | the server is starting up, recovering or shutting down | `not_ready`, `shutting_down` |
 /// | the server has no connection left for anybody | `rate_limited` |
+/// | the certificate of the server is not to be trusted (seen with the feature `postgresql-tls`) | `tls` |
 /// | all connections of the pool are in use, and the database answers beside it | `resource_exhausted` |
 ///
 /// A run takes one connection from the pool and gives it back. If the time limit cuts it off, it closes that
@@ -160,7 +161,7 @@ impl Drop for Lent {
     }
 }
 
-fn judge(rows: &[SimpleQueryMessage]) -> Result<(), Failure> {
+pub(crate) fn judge(rows: &[SimpleQueryMessage]) -> Result<(), Failure> {
     let answered = rows
         .iter()
         .any(|message| matches!(message, SimpleQueryMessage::Row(_)));
@@ -190,7 +191,7 @@ fn of_pool(error: PoolError) -> Failure {
     }
 }
 
-fn of_driver(error: Error) -> Failure {
+pub(crate) fn of_driver(error: Error) -> Failure {
     let failure = match error.code() {
         Some(code) => of_state(code),
         None if error.is_closed() => Failure::new(ErrorCategory::ConnectionReset),
@@ -230,6 +231,10 @@ fn of_source(error: &Error) -> Failure {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            #[cfg(feature = "postgresql-tls")]
+            if let Some(fault) = rootward_fetch::TlsFault::of(error) {
+                return Failure::new(ErrorCategory::Tls).because(fault.phrase());
+            }
             return io_error::failure(error);
         }
         if error.is::<NoTlsError>() {

@@ -99,6 +99,18 @@ impl Tls {
         Self::trusting(&pem)
     }
 
+    /// The same trust for another protocol than HTTP: no ALPN, no resumption, ring.
+    ///
+    /// ```
+    /// # fn example(tls: &rootward_fetch::Tls) {
+    /// assert!(tls.client_config().alpn_protocols.is_empty());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn client_config(&self) -> ClientConfig {
+        ClientConfig::clone(&self.any)
+    }
+
     fn trusting_roots(roots: RootCertStore) -> Self {
         let mut any = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -223,6 +235,14 @@ pub(crate) fn fault_of(error: &hyper::Error) -> Option<TlsFault> {
 
 fn of_io(error: &io::Error) -> Option<TlsFault> {
     Some(fault(error.get_ref()?.downcast_ref()?))
+}
+
+impl TlsFault {
+    /// What TLS had to do with this error, as rustls gives it out through a stream; `None` if nothing.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Option<Self> {
+        of_io(error)
+    }
 }
 
 fn fault(error: &Error) -> TlsFault {

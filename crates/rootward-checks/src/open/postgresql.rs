@@ -28,6 +28,10 @@ const CONNECTIONS: usize = 2;
 pub struct PostgresqlSettings {
     /// `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`, with the parameters that `tokio-postgres` knows
     /// (`application_name`, `options`, …). The port is 5432 unless it is there.
+    ///
+    /// With the feature `postgresql-tls`, `sslmode=verify-full` asks for TLS. `sslrootcert` names the file of the
+    /// certificates to trust (PEM), or `system`, which is also what is taken without it. The modes of libpq that encrypt
+    /// and do not verify are refused: whoever answers would be given the password.
     pub url: Secret,
     /// The user, if not in the URL.
     pub user: Option<Secret>,
@@ -50,7 +54,8 @@ impl PostgresqlSettings {
 /// used up is not there.
 ///
 /// # Errors
-/// When the URL cannot be used, names no user, or wants TLS, which is not built yet.
+/// When the URL cannot be used or names no user, or when it wants TLS that is not verified, without the feature
+/// `postgresql-tls`, or by certificates that cannot be read.
 ///
 /// ```
 /// use rootward_checks::open::{self, PostgresqlSettings};
@@ -64,35 +69,95 @@ pub fn postgresql(
     settings: PostgresqlSettings,
 ) -> Result<Check<Unlabelled>, Unusable> {
     let (_, url) = Url::parse(&settings.url, SCHEMES)?;
-    let config = configure(&url, settings.user, settings.password)?;
+    let query = Query::read(url.query)?;
+    let config = configure(&url, &query, settings.user, settings.password)?;
     let database = config.get_dbname().or_else(|| config.get_user());
     let target = url.identity("postgresql", PORT, database.unwrap_or_default());
-    let pool = Pool::builder(Manager::new(config, NoTls))
+    let pool = Pool::builder(manager(config, &query)?)
         .max_size(CONNECTIONS)
         .build()
         .map_err(|_| Unusable::because(&["no pool can be made"]))?;
     Ok(crate::postgresql(name, pool).target(target))
 }
 
+#[cfg(feature = "postgresql-tls")]
+fn manager(config: Config, query: &Query<'_>) -> Result<Manager, Unusable> {
+    if !query.wants_tls {
+        return Ok(Manager::new(config, NoTls));
+    }
+    let tls = super::postgresql_tls::connector(query.roots.as_deref())?;
+    Ok(Manager::new(config, tls))
+}
+
+#[cfg(not(feature = "postgresql-tls"))]
+fn manager(config: Config, query: &Query<'_>) -> Result<Manager, Unusable> {
+    if query.wants_tls || query.roots.is_some() {
+        return Err(Unusable::because(&["TLS to PostgreSQL is not built in"]));
+    }
+    Ok(Manager::new(config, NoTls))
+}
+
+/// The parameters of the URL: ours about TLS, and those of the driver as they are written.
+struct Query<'u> {
+    wants_tls: bool,
+    roots: Option<String>,
+    others: Vec<&'u str>,
+}
+
+impl<'u> Query<'u> {
+    fn read(query: &'u str) -> Result<Self, Unusable> {
+        let mut read = Self {
+            wants_tls: false,
+            roots: None,
+            others: Vec::new(),
+        };
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=') {
+                Some(("sslmode", "disable" | "allow" | "prefer")) => (),
+                Some(("sslmode", "verify-full")) => read.wants_tls = true,
+                Some(("sslmode", "require" | "verify-ca")) => {
+                    return Err(Unusable::because(&[
+                        "TLS that does not verify the server is not spoken here: write sslmode=verify-full",
+                    ]));
+                }
+                Some(("sslmode", _)) => {
+                    return Err(Unusable::because(&["sslmode is none of PostgreSQL"]));
+                }
+                Some(("sslrootcert", file)) => {
+                    let file = super::url::decode(file)?;
+                    read.roots = file.map(|file| file.reveal().to_owned());
+                }
+                _ => read.others.push(parameter),
+            }
+        }
+        if read.roots.is_some() && !read.wants_tls {
+            return Err(Unusable::because(&[
+                "sslrootcert is of no use without sslmode=verify-full",
+            ]));
+        }
+        Ok(read)
+    }
+}
+
 fn configure(
     url: &Url<'_>,
+    query: &Query<'_>,
     user: Option<Secret>,
     password: Option<Secret>,
 ) -> Result<Config, Unusable> {
     // The driver reads its own parameters, and the name of the database.
-    let (path, query) = (url.path, url.query);
-    let parameters: Config = format!("postgresql:///{path}?{query}")
+    let (path, others) = (url.path, query.others.join("&"));
+    let mut config: Config = format!("postgresql:///{path}?{others}")
         .parse()
         .map_err(|_| Unusable::because(&["a parameter of the URL is not known to the driver"]))?;
-    if !parameters.get_hosts().is_empty() || !parameters.get_ports().is_empty() {
+    if !config.get_hosts().is_empty() || !config.get_ports().is_empty() {
         return Err(Unusable::because(&["the URL names several hosts"]));
     }
-    match parameters.get_ssl_mode() {
-        SslMode::Disable | SslMode::Prefer => (),
-        _ => return Err(Unusable::because(&["TLS to PostgreSQL is not built yet"])),
-    }
-    let mut config = parameters;
     config.host(&url.host).port(url.port.unwrap_or(PORT));
+    config.ssl_mode(match query.wants_tls {
+        true => SslMode::Require,
+        false => SslMode::Disable,
+    });
     let (user, password) = url.login(user, password)?;
     let Some(user) = user else {
         return Err(Unusable::because(&["no user is named"]));
@@ -118,7 +183,16 @@ mod tests {
             ("postgresql://db/orders", "no user is named"),
             (
                 "postgresql://alice:hunter2@db/orders?sslmode=require",
-                "TLS to PostgreSQL is not built yet",
+                "TLS that does not verify the server is not spoken here: write sslmode=verify-full",
+            ),
+            (
+                "postgresql://alice:hunter2@db/orders?sslrootcert=hunter2",
+                "sslrootcert is of no use without sslmode=verify-full",
+            ),
+            #[cfg(feature = "postgresql-tls")]
+            (
+                "postgresql://alice@db/orders?sslmode=verify-full&sslrootcert=%2Fhunter2",
+                "sslrootcert names no root certificates",
             ),
             (
                 "postgresql://alice:hunter2@db/orders?password_of=hunter2",
@@ -139,7 +213,8 @@ mod tests {
     fn user_password_and_parameters_reach_the_driver() {
         let text = "postgres://al%40ice:hun%2Fter2@db:6432/orders?application_name=agent".into();
         let (_, url) = Url::parse(&text, SCHEMES).expect("a URL");
-        let config = configure(&url, None, None).expect("a configuration");
+        let config = configure(&url, &Query::read(url.query).expect("a query"), None, None)
+            .expect("a configuration");
         assert_eq!(config.get_user(), Some("al@ice"));
         assert_eq!(config.get_password(), Some(b"hun/ter2".as_slice()));
         assert_eq!(config.get_application_name(), Some("agent"));

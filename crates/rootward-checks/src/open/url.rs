@@ -151,7 +151,7 @@ fn read_port(port: &str) -> Result<u16, Unusable> {
 
 /// `%40` becomes `@`. `None` for nothing.
 pub(super) fn decode(text: &str) -> Result<Option<Secret>, Unusable> {
-    let broken = || Unusable::because(&["the user or password of the URL is not percent-encoded"]);
+    let broken = || Unusable::because(&["a part of the URL is not percent-encoded"]);
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, tail)) = rest.split_first() {
@@ -217,11 +217,11 @@ mod tests {
             ),
             (
                 "db://alice:hunter2%@a",
-                "the user or password of the URL is not percent-encoded",
+                "a part of the URL is not percent-encoded",
             ),
             (
                 "db://alice:%+2@a",
-                "the user or password of the URL is not percent-encoded",
+                "a part of the URL is not percent-encoded",
             ),
             (
                 "db://[::1",

@@ -3,14 +3,16 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::future::pending;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use rootward::{Check, CheckContext, Failure, Name, Outcome};
 use rootward_e2e::{Error, Private, free_port};
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpListener;
-use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tokio::io::{AsyncReadExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Far longer than anything takes that is not meant to hang.
@@ -131,6 +133,52 @@ pub(crate) async fn survives_silence<L>(make: impl AsyncFnOnce(SocketAddr) -> Ch
         );
     }
     accepting.abort();
+}
+
+/// All packets of the connections that exist are lost, and new ones work: at most one run fails, and the next does not
+/// ask on the dead connection again.
+pub(crate) async fn survives_lost_packets<L>(
+    server: SocketAddr,
+    make: impl AsyncFnOnce(SocketAddr) -> Check<L>,
+) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .expect("a port");
+    let between = listener.local_addr().expect("its address");
+    let (lose, lost) = watch::channel(());
+    let passing = tokio::spawn(async move {
+        // Ended with this task.
+        let mut connections = JoinSet::new();
+        while let Ok((mut near, _)) = listener.accept().await {
+            let mut lost = lost.clone();
+            lost.mark_unchanged();
+            connections.spawn(async move {
+                let Ok(mut far) = TcpStream::connect(server).await else {
+                    return;
+                };
+                tokio::select! {
+                    // First, so that nothing passes that comes after it.
+                    biased;
+                    _ = lost.changed() => pending().await,
+                    _ = copy_bidirectional(&mut near, &mut far) => (),
+                }
+            });
+        }
+    });
+    let check = make(between).await;
+    run_until(&check, LONG, "up").await;
+    for _ in 0..2 {
+        // A pool that takes a connection back in a task of its own has done so by now; if not, it makes a new one.
+        sleep(Duration::from_millis(50)).await;
+        lose.send_replace(());
+        let seen = run(&check, Duration::from_secs(1)).await;
+        assert!(
+            ["cut off", "up"].contains(&seen.as_str()) || seen.starts_with("down, timeout, "),
+            "on a dead connection: {seen}"
+        );
+        assert_eq!(run(&check, LONG).await, "up");
+    }
+    passing.abort();
 }
 
 /// Nobody listens: says so, at once.
