@@ -221,7 +221,7 @@ fn a_file_that_is_refused_changes_nothing_and_is_seen_in_the_report_and_in_the_l
     let log = agent.running.said_on_err();
     for said in [
         "servise",
-        "`sft`",
+        "sft",
         "there is no such file",
         "application.drain",
     ] {
