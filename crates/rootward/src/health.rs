@@ -321,7 +321,13 @@ impl Health {
         }
     }
 
-    /// Takes back [`Health::set_finding`], whose example shows both.
+    /// Takes back [`Health::set_finding`], whose example shows both. It does nothing if there is no such finding.
+    ///
+    /// ```
+    /// # fn renewed(health: &rootward::Health) {
+    /// health.clear_finding("licence_expiry");
+    /// # }
+    /// ```
     pub fn clear_finding(&self, kind: &str) {
         self.shared.set_finding(kind, None);
     }

@@ -150,6 +150,12 @@ pub(crate) type Checks = Vec<Entry>;
 pub(crate) type Findings = BTreeMap<String, String>;
 
 /// The most kinds of findings that an application may have at a time: 16.
+///
+/// ```
+/// // A finding for each licence that ends soon: the word is the licence's.
+/// let licences = ["licence_of_search", "licence_of_maps"];
+/// assert!(licences.len() <= rootward::MAX_FINDINGS);
+/// ```
 pub const MAX_FINDINGS: usize = 16;
 
 /// The longest sentence of a finding, in bytes.

