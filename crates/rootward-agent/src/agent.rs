@@ -166,6 +166,9 @@ impl fmt::Debug for Agent {
     }
 }
 
+/// Tells the builder one part of who the service is.
+type Say = fn(Builder, String) -> Builder;
+
 /// The health of the plan, not started. Its checks move from the plan.
 fn builder(plan: &mut Plan) -> Builder {
     let spec = &plan.spec;
@@ -179,7 +182,7 @@ fn builder(plan: &mut Plan) -> Builder {
     if let Some(drain) = spec.application.drain {
         builder = builder.drain_delay(drain);
     }
-    let parts: [(_, fn(Builder, String) -> Builder); 6] = [
+    let parts: [(_, Say); 6] = [
         (&service.version, Builder::version),
         (&service.instance, Builder::instance),
         (&service.environment, Builder::environment),

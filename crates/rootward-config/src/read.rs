@@ -13,12 +13,15 @@ use crate::problem::{Fault, harmless};
 use crate::tree::{Entry, Node, Position, Value};
 use crate::yaml::MAX_SCALAR_BYTES;
 
+/// Gives what stands in a file, or why it cannot be read.
+pub(crate) type Files<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
 /// What reading needs besides the tree.
 pub(crate) struct Reader<'a> {
     pub(crate) file: usize,
     pub(crate) env: &'a BTreeMap<String, String>,
     /// Gives what stands in the file of a `{file: PATH}`; without it, values from elsewhere are refused.
-    pub(crate) files: Option<&'a dyn Fn(&str) -> Result<String, String>>,
+    pub(crate) files: Option<&'a Files<'a>>,
     pub(crate) log: &'a mut Log,
 }
 
@@ -312,7 +315,7 @@ impl Reader<'_> {
         item: &Item<'_>,
         from: &str,
         name: &Node,
-        files: &dyn Fn(&str) -> Result<String, String>,
+        files: &Files<'_>,
     ) -> Option<Text> {
         let Value::Scalar(name) = &name.value else {
             let help = "write {env: NAME} or {file: /run/secrets/NAME}";
