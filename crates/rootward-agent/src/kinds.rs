@@ -32,11 +32,15 @@ macro_rules! built {
 }
 
 mod clock;
+mod descriptors;
+mod disk;
 mod dns;
 mod elasticsearch;
+mod freshness;
 mod grpc_health;
 mod http;
 mod meilisearch;
+mod memory;
 mod postgresql;
 mod redis;
 mod s3;
@@ -61,13 +65,17 @@ pub(crate) struct Kind {
 type Build = fn(&str, &Settings) -> Result<Check<Unlabelled>, Unfit>;
 
 /// All of them, in the order of the alphabet.
-static ALL: [&Kind; 13] = [
+static ALL: [&Kind; 17] = [
     &clock::KIND,
+    &descriptors::KIND,
+    &disk::KIND,
     &dns::KIND,
     &elasticsearch::KIND,
+    &freshness::KIND,
     &grpc_health::KIND,
     &http::KIND,
     &meilisearch::KIND,
+    &memory::KIND,
     &postgresql::KIND,
     &redis::KIND,
     &s3::KIND,
@@ -118,6 +126,32 @@ pub(crate) fn build(
 pub(crate) fn example(kind: &str) -> &'static str {
     let known = ALL.iter().find(|known| known.name == kind);
     known.map_or("{…}", |kind| kind.example)
+}
+
+/// A share in percent.
+#[cfg(any(feature = "descriptors", feature = "disk", feature = "memory"))]
+fn percent(settings: &Settings, key: &str) -> Option<u8> {
+    // Its shape lets nothing above 100 through.
+    let percent = settings.number(key)?;
+    Some(u8::try_from(percent).unwrap_or(100))
+}
+
+/// The application's process. Left out, it would be the agent's own: an answer to a question that nobody has asked.
+#[cfg(any(feature = "descriptors", feature = "memory"))]
+fn whose(settings: &Settings) -> Result<rootward_checks::Whose, Unfit> {
+    use rootward_checks::Whose;
+    match (settings.optional_text("pid_file"), settings.number("pid")) {
+        (Some(_), Some(_)) => Err(Unfit::at("pid", "a pid file says it already; remove one")),
+        (Some(path), None) => Ok(Whose::PidFile(path.into())),
+        (None, Some(pid)) => match u32::try_from(pid) {
+            Ok(pid) => Ok(Whose::Pid(pid)),
+            Err(_) => Err(Unfit::at("pid", "no process has so large a number")),
+        },
+        (None, None) => Err(Unfit::at(
+            None,
+            "`pid_file` is missing; without the application's process it would be the agent's own",
+        )),
+    }
 }
 
 /// Settings of which no check can be made: what is wrong, and with which of them. No part of a setting is in it.
