@@ -7,6 +7,7 @@ mod conform;
 mod deploy;
 mod distress;
 mod documents;
+mod examples;
 mod layering;
 mod postgres;
 mod process;
