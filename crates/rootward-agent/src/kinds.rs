@@ -31,20 +31,26 @@ macro_rules! built {
     }};
 }
 
+mod amqp;
 mod clock;
 mod descriptors;
 mod disk;
 mod dns;
 mod elasticsearch;
+mod etcd;
 mod freshness;
 mod grpc_health;
 mod http;
+mod kafka;
 mod meilisearch;
+mod memcached;
 mod memory;
+mod nats;
 mod postgresql;
 mod redis;
 mod s3;
 mod service;
+mod smtp;
 mod sqs;
 mod tcp;
 mod tls;
@@ -65,21 +71,27 @@ pub(crate) struct Kind {
 type Build = fn(&str, &Settings) -> Result<Check<Unlabelled>, Unfit>;
 
 /// All of them, in the order of the alphabet.
-static ALL: [&Kind; 17] = [
+static ALL: [&Kind; 23] = [
+    &amqp::KIND,
     &clock::KIND,
     &descriptors::KIND,
     &disk::KIND,
     &dns::KIND,
     &elasticsearch::KIND,
+    &etcd::KIND,
     &freshness::KIND,
     &grpc_health::KIND,
     &http::KIND,
+    &kafka::KIND,
     &meilisearch::KIND,
+    &memcached::KIND,
     &memory::KIND,
+    &nats::KIND,
     &postgresql::KIND,
     &redis::KIND,
     &s3::KIND,
     &service::KIND,
+    &smtp::KIND,
     &sqs::KIND,
     &tcp::KIND,
     &tls::KIND,

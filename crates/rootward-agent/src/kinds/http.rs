@@ -106,7 +106,15 @@ pub(super) fn asked(
     http
 }
 
-#[cfg(any(feature = "http", feature = "tls"))]
+#[cfg(any(
+    feature = "amqp",
+    feature = "etcd",
+    feature = "http",
+    feature = "kafka",
+    feature = "nats",
+    feature = "smtp",
+    feature = "tls"
+))]
 pub(super) fn roots(settings: &rootward_config::agent::Settings) -> rootward_checks::open::Roots {
     use rootward_checks::open::Roots;
 
