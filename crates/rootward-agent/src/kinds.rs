@@ -45,12 +45,14 @@ mod kafka;
 mod meilisearch;
 mod memcached;
 mod memory;
+mod mysql;
 mod nats;
 mod postgresql;
 mod redis;
 mod s3;
 mod service;
 mod smtp;
+mod sqlite;
 mod sqs;
 mod tcp;
 mod tls;
@@ -71,7 +73,7 @@ pub(crate) struct Kind {
 type Build = fn(&str, &Settings) -> Result<Check<Unlabelled>, Unfit>;
 
 /// All of them, in the order of the alphabet.
-static ALL: [&Kind; 23] = [
+static ALL: [&Kind; 25] = [
     &amqp::KIND,
     &clock::KIND,
     &descriptors::KIND,
@@ -86,12 +88,14 @@ static ALL: [&Kind; 23] = [
     &meilisearch::KIND,
     &memcached::KIND,
     &memory::KIND,
+    &mysql::KIND,
     &nats::KIND,
     &postgresql::KIND,
     &redis::KIND,
     &s3::KIND,
     &service::KIND,
     &smtp::KIND,
+    &sqlite::KIND,
     &sqs::KIND,
     &tcp::KIND,
     &tls::KIND,
