@@ -26,6 +26,7 @@
 //! | `postgresql-tls` | `open::postgresql()` | TLS for `sslmode=verify-full` | `tokio-postgres-rustls`; the feature `postgresql`; of this project `rootward-fetch` |
 //! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
 //! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
+//! | `redis-cluster` | `redis_cluster()` | a cluster for its slots, each master for a ping, on the application's own connection | what `redis` does, with the cluster's part of it: `crc16`, `rand`, `log` |
 //! | `s3` | `s3()` | for a bucket, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
 //! | `smtp` | [`open::smtp`] | a mail server to do nothing | `base64`, `tokio`; of this project `rootward-fetch` with TLS |
@@ -132,6 +133,8 @@ mod postgresql_bb8;
 mod queue;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+mod redis_cluster;
 #[cfg(feature = "service")]
 mod service;
 #[cfg(any(feature = "s3", feature = "sqs"))]
@@ -197,6 +200,8 @@ pub use postgresql_bb8::postgresql_bb8;
 pub use queue::{QueueLevels, queue};
 #[cfg(feature = "redis")]
 pub use redis::{RedisConnection, redis};
+#[cfg(feature = "redis-cluster")]
+pub use redis_cluster::redis_cluster;
 #[cfg(feature = "service")]
 pub use service::service;
 #[cfg(feature = "sqlite")]

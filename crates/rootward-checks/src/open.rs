@@ -65,6 +65,12 @@ mod postgresql;
 mod postgresql_tls;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+mod redis_cluster;
+#[cfg(feature = "redis")]
+mod redis_nodes;
+#[cfg(feature = "redis")]
+mod redis_sentinel;
 #[cfg(any(
     feature = "amqp",
     feature = "http",
@@ -152,6 +158,10 @@ pub use self::nats::{NatsSettings, nats};
 pub use self::postgresql::{PostgresqlSettings, postgresql};
 #[cfg(feature = "redis")]
 pub use self::redis::{RedisSettings, redis};
+#[cfg(feature = "redis")]
+pub use self::redis_cluster::{RedisClusterSettings, redis_cluster};
+#[cfg(feature = "redis")]
+pub use self::redis_sentinel::{RedisSentinelSettings, redis_sentinel};
 #[cfg(any(
     feature = "amqp",
     feature = "http",

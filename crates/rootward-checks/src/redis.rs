@@ -61,7 +61,7 @@ impl From<Client> for RedisConnection {
     }
 }
 
-/// A ping.
+/// A ping. Valkey speaks the same protocol.
 ///
 /// | what happens | category |
 /// | --- | --- |
@@ -147,7 +147,7 @@ async fn on_a_new_connection(client: &Client) -> Result<(), Failure> {
     ping(&mut connect(client).await?).await
 }
 
-async fn connect(client: &Client) -> Result<MultiplexedConnection, Failure> {
+pub(crate) async fn connect(client: &Client) -> Result<MultiplexedConnection, Failure> {
     // The check's own time limit is the only one.
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(None)
@@ -170,7 +170,7 @@ async fn ping(connection: &mut impl redis::aio::ConnectionLike) -> Result<(), Fa
     }
 }
 
-fn of_driver(error: RedisError) -> Failure {
+pub(crate) fn of_driver(error: RedisError) -> Failure {
     of_kind(&error).caused_by(error)
 }
 

@@ -25,6 +25,8 @@ mod pool;
 mod postgresql;
 mod queue;
 mod redis;
+mod redis_cluster;
+mod redis_sentinel;
 mod s3;
 mod script;
 mod scripted;
