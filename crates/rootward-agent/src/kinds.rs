@@ -49,6 +49,8 @@ mod mysql;
 mod nats;
 mod postgresql;
 mod redis;
+mod redis_cluster;
+mod redis_sentinel;
 mod s3;
 mod service;
 mod smtp;
@@ -73,7 +75,7 @@ pub(crate) struct Kind {
 type Build = fn(&str, &Settings) -> Result<Check<Unlabelled>, Unfit>;
 
 /// All of them, in the order of the alphabet.
-static ALL: [&Kind; 25] = [
+static ALL: [&Kind; 27] = [
     &amqp::KIND,
     &clock::KIND,
     &descriptors::KIND,
@@ -92,6 +94,8 @@ static ALL: [&Kind; 25] = [
     &nats::KIND,
     &postgresql::KIND,
     &redis::KIND,
+    &redis_cluster::KIND,
+    &redis_sentinel::KIND,
     &s3::KIND,
     &service::KIND,
     &smtp::KIND,
