@@ -7,7 +7,8 @@ use rootward::{Check, Unlabelled};
 use rootward_checks::open::{self, ElasticsearchSettings, HttpSettings, Yellow};
 
 use crate::every::{
-    LONG, PASSWORD, USER, beside_others, run, run_until, survives_refusal, survives_silence,
+    LONG, PASSWORD, USER, alone, beside_others, leaves_nothing, run, run_until, survives_refusal,
+    survives_silence,
 };
 use crate::scripted::{Scripted, answer};
 
@@ -102,4 +103,13 @@ async fn a_fake_elasticsearch_that_comes_back_is_up_for_the_same_check() {
     run_until(&check, LONG, "down, connection_refused, ").await;
     let _again = Scripted::at(address, answer("200 OK", &health("green", 0)), None).await;
     run_until(&check, LONG, "up").await;
+}
+
+#[tokio::test]
+async fn a_thousand_questions_to_a_fake_elasticsearch_leave_nothing() {
+    let _turn = alone().await;
+    let cluster = Scripted::plain("").await;
+    cluster.answers(answer("200 OK", &health("green", 0)));
+    let url = format!("http://{}", cluster.address);
+    leaves_nothing(&check(&url, Yellow::Degraded), "up").await;
 }

@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use rootward::{Check, Unlabelled};
 use rootward_checks::open::{self, HttpSettings};
 
-use crate::every::{LONG, beside_others, run, run_until, survives_refusal, survives_silence};
+use crate::every::{
+    LONG, alone, beside_others, leaves_nothing, run, run_until, survives_refusal, survives_silence,
+};
 use crate::scripted::{Scripted, answer};
 
 const GOOD: &str = r#"{ "status": "available" }"#;
@@ -65,4 +67,11 @@ async fn a_fake_meilisearch_that_comes_back_is_up_for_the_same_check() {
     run_until(&check, LONG, "down, connection_refused, ").await;
     let _again = Scripted::at(address, answer("200 OK", GOOD), None).await;
     run_until(&check, LONG, "up").await;
+}
+
+#[tokio::test]
+async fn a_thousand_questions_to_a_fake_meilisearch_leave_nothing() {
+    let _turn = alone().await;
+    let search = Scripted::plain(answer("200 OK", GOOD)).await;
+    leaves_nothing(&check_at(search.address).await, "up").await;
 }
