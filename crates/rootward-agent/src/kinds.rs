@@ -45,6 +45,7 @@ mod kafka;
 mod meilisearch;
 mod memcached;
 mod memory;
+mod mongodb;
 mod mysql;
 mod nats;
 mod postgresql;
@@ -75,7 +76,7 @@ pub(crate) struct Kind {
 type Build = fn(&str, &Settings) -> Result<Check<Unlabelled>, Unfit>;
 
 /// All of them, in the order of the alphabet.
-static ALL: [&Kind; 27] = [
+static ALL: [&Kind; 28] = [
     &amqp::KIND,
     &clock::KIND,
     &descriptors::KIND,
@@ -90,6 +91,7 @@ static ALL: [&Kind; 27] = [
     &meilisearch::KIND,
     &memcached::KIND,
     &memory::KIND,
+    &mongodb::KIND,
     &mysql::KIND,
     &nats::KIND,
     &postgresql::KIND,

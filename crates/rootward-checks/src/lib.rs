@@ -18,6 +18,7 @@
 //! | `meilisearch` | `meilisearch()` | the health of a Meilisearch | what `http` does |
 //! | `memcached` | [`open::memcached`] | the version, on a connection of its own | `tokio`; of this project `rootward-fetch` |
 //! | `memory` | `memory()` | the kernel for memory in use, its limit, and pressure | |
+//! | `mongodb` | `mongodb()` | a ping on the application's own client | `mongodb`, `tokio` |
 //! | `mysql` | `mysql()` | a trivial query on the application's own pool, of MySQL or MariaDB | `mysql_async`, `tokio` |
 //! | `nats` | [`open::nats`] | a ping, on a connection of its own | `serde_json`, `tokio`; of this project `rootward-fetch` with TLS |
 //! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
@@ -105,6 +106,7 @@ mod grpc_health;
     feature = "kafka",
     feature = "lapin",
     feature = "memcached",
+    feature = "mongodb",
     feature = "nats",
     feature = "mysql",
     feature = "postgresql",
@@ -118,6 +120,8 @@ mod kept;
 mod levels;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "async-nats")]
@@ -168,6 +172,8 @@ pub use freshness::{FreshnessSettings, freshness};
 pub use grpc_health::grpc_health;
 #[cfg(feature = "memory")]
 pub use memory::{MemorySettings, Pressure, memory};
+#[cfg(feature = "mongodb")]
+pub use mongodb::mongodb;
 #[cfg(feature = "mysql")]
 pub use mysql::mysql;
 #[cfg(feature = "async-nats")]

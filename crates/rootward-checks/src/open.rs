@@ -55,6 +55,8 @@ mod local;
 mod meilisearch;
 #[cfg(feature = "memcached")]
 mod memcached;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "nats")]
@@ -150,6 +152,8 @@ pub use self::local::memory;
 pub use self::meilisearch::meilisearch;
 #[cfg(feature = "memcached")]
 pub use self::memcached::{MemcachedSettings, memcached};
+#[cfg(feature = "mongodb")]
+pub use self::mongodb::{MongodbSettings, mongodb};
 #[cfg(feature = "mysql")]
 pub use self::mysql::{MysqlSettings, mysql};
 #[cfg(feature = "nats")]
@@ -213,6 +217,7 @@ impl Unusable {
             feature = "kafka",
             feature = "memcached",
             feature = "memory",
+            feature = "mongodb",
             feature = "mysql",
             feature = "nats",
             feature = "postgresql",

@@ -18,6 +18,7 @@ mod kafka;
 mod meilisearch;
 mod memcached;
 mod memory;
+mod mongodb;
 mod moto;
 mod mysql;
 mod nats;
