@@ -20,7 +20,7 @@
 //! ([`crate`]): a connection of the check's own says nothing about the pool that requests wait for.
 //!
 //! Another kind is added as a file `open/KIND.rs` with its settings and its function: it reads the URL with
-//! [`Url::parse`](url::Url), gives the target without user and password, and returns [`Unusable`] for what cannot be.
+//! `url::Url::parse`, gives the target without user and password, and returns [`Unusable`] for what cannot be.
 
 use std::fmt;
 
