@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_agent::{Plan, kind_names};
 use rootward_config::Source;
+use rootward_config::agent::is_agent_file;
 
 /// Stands in the environment and in the files that the fixtures refer to, from the folder of this crate.
 const SECRET: &str = "hunter2";
@@ -145,4 +146,20 @@ fn every_kind_has_a_good_file_one_of_its_mistakes_and_a_row_in_the_document() {
             "{kind}: no row of docs/sidecar.md has {keys:?}"
         );
     }
+}
+
+#[test]
+fn the_first_example_of_the_readme_compiles() {
+    let readme = include_str!("../../../README.md");
+    let examples = readme.split("```yaml\n").skip(1);
+    let examples = examples.filter_map(|rest| rest.split("```").next());
+    let sources = examples.map(|text| Source {
+        file: "README.md".to_owned(),
+        text: text.to_owned(),
+    });
+    let ours: Vec<Source> = sources.filter(is_agent_file).collect();
+    assert_eq!(ours.len(), 1);
+    let plan = Plan::compile(&ours[0], &env()).unwrap_or_else(|problems| panic!("{problems}"));
+    // Three, and the component `application`.
+    assert_eq!((plan.checks(), plan.warnings()), (4, &[][..]));
 }
