@@ -1,6 +1,7 @@
 //! `rootward demo`: plays a whole story on real sockets, and says what is wrong with what was typed.
 
 use std::net::TcpListener;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -9,6 +10,14 @@ use crate::program::{Running, SOON, Scratch, rootward, run};
 
 /// For a whole story on a busy machine: each expectation is waited for up to 40 s.
 const A_STORY: Duration = Duration::from_secs(400);
+
+static STORY: Mutex<()> = Mutex::new(());
+
+/// Held while a story is played: a shop is twelve services with time limits of half a second, and several at once on
+/// two cores are late for reasons of their own.
+fn alone() -> MutexGuard<'static, ()> {
+    STORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[test]
 fn an_unknown_scenario_gets_the_list() {
@@ -52,6 +61,7 @@ fn its_configuration_is_a_valid_one() {
 
 #[test]
 fn a_dead_database_is_named_and_everything_else_is_impacted() {
+    let _alone = alone();
     let mut command = rootward(&[
         "demo",
         "--scenario",
@@ -79,6 +89,7 @@ fn a_dead_database_is_named_and_everything_else_is_impacted() {
 /// The command of the README, to its end: all stories one after the other.
 #[test]
 fn the_whole_tour_holds() {
+    let _alone = alone();
     let mut command = rootward(&["demo", "--exit", "--port", "0"]);
     let ended = Running::start(&mut command).end(A_STORY).with(0);
     let lines = [
@@ -94,6 +105,7 @@ fn the_whole_tour_holds() {
 
 #[test]
 fn a_service_that_only_the_aggregator_cannot_reach_is_unknown() {
+    let _alone = alone();
     let mut command = rootward(&["demo", "--scenario", "cut", "--exit", "--port", "0"]);
     let ended = Running::start(&mut command).end(A_STORY).with(0);
     let lines = [
@@ -101,13 +113,14 @@ fn a_service_that_only_the_aggregator_cannot_reach_is_unknown() {
         "ok      no root cause is named and no incident opened",
         "ok      checkout, which calls it, still sees it up",
         "unknown     payments#0: ",
-        "incidents   0 open, 0 resolved",
+        "incidents   0 open",
     ];
     ended.says(&lines);
 }
 
 #[test]
 fn a_dead_cache_pages_nobody_and_every_probe_stays_200() {
+    let _alone = alone();
     let mut command = rootward(&["demo", "--scenario", "cache-down", "--exit", "--port", "0"]);
     let ended = Running::start(&mut command).end(A_STORY).with(0);
     let lines = [
@@ -121,6 +134,7 @@ fn a_dead_cache_pages_nobody_and_every_probe_stays_200() {
 
 #[test]
 fn after_the_story_the_shop_keeps_running_until_ctrl_c() {
+    let _alone = alone();
     let running = Running::start(&mut rootward(&[
         "demo",
         "--scenario",
@@ -135,6 +149,7 @@ fn after_the_story_the_shop_keeps_running_until_ctrl_c() {
 
 #[test]
 fn ctrl_c_in_the_middle_of_a_story_ends_it() {
+    let _alone = alone();
     let running = Running::start(&mut rootward(&["demo", "--exit", "--port", "0"]));
     running.wait_for("1/6 all is well", SOON);
     running.signal(Signal::INT);
@@ -144,6 +159,7 @@ fn ctrl_c_in_the_middle_of_a_story_ends_it() {
 
 #[test]
 fn without_a_reader_it_ends() {
+    let _alone = alone();
     let mut command = rootward(&["demo", "--port", "0"]);
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
