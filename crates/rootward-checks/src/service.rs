@@ -8,7 +8,7 @@ use rootward_wire::limits::MAX_READINESS_BYTES;
 use rootward_wire::v1::ReadyzBody;
 use tokio::sync::Mutex;
 
-use crate::asking::{check_from, deadline, no_answer};
+use crate::asking::{check_from, no_answer};
 
 /// The readiness of another service: `service("orders", "http://orders:8790/readyz")`.
 ///
@@ -63,7 +63,8 @@ async fn ask(
         return Err(Failure::new(ErrorCategory::Unknown).because("the URL cannot be asked"));
     };
     let limits = Limits {
-        deadline: deadline(context),
+        // The whole of it: it is the runner that cuts off, and says after how long.
+        deadline: context.timeout(),
         max_body_bytes: MAX_READINESS_BYTES,
     };
     let answer = connection.get(&[check_from(context)], &limits).await;
