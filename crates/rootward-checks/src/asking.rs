@@ -1,5 +1,6 @@
 //! What all checks that ask through `rootward-fetch` have in common: who asks, how long, and what no answer means.
 
+#[cfg(any(feature = "http", feature = "tcp", feature = "tls"))]
 use std::time::Duration;
 #[cfg(any(feature = "http", feature = "tls"))]
 use std::time::SystemTime;
@@ -25,6 +26,7 @@ pub(crate) fn check_from(context: &CheckContext) -> (HeaderName, HeaderValue) {
 }
 
 /// A little less than the check has, so that what took so long can still be said.
+#[cfg(any(feature = "http", feature = "tcp", feature = "tls"))]
 pub(crate) fn deadline(context: &CheckContext) -> Duration {
     context.timeout() - context.timeout() / 20
 }
