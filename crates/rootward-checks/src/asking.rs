@@ -9,9 +9,7 @@ use std::time::SystemTime;
 use http::{HeaderName, HeaderValue};
 #[cfg(any(feature = "http", feature = "service"))]
 use rootward::CHECK_FROM;
-#[cfg(any(feature = "http", feature = "tls"))]
-use rootward::Reason;
-use rootward::{CheckContext, ErrorCategory, Failure};
+use rootward::{CheckContext, ErrorCategory, Failure, Reason};
 use rootward_fetch::{FetchError, Phase};
 
 #[cfg(any(feature = "http", feature = "tls"))]
@@ -34,20 +32,24 @@ pub(crate) fn deadline(context: &CheckContext) -> Duration {
 /// Why there is no answer. The error's own text has our words and numbers only; what is below it goes to the log.
 pub(crate) fn no_answer(error: FetchError) -> Failure {
     let failure = Failure::new(error.category());
-    let failure = match (error.tls_fault(), error.phase()) {
-        (Some(fault), _) => failure.because(fault.phrase()),
-        (None, Some(phase)) if error.is_timeout() => failure.because(match phase {
-            Phase::Resolving => "timed out while resolving the name",
-            Phase::Connecting => "timed out while connecting",
-            Phase::Securing => "timed out in the TLS handshake",
-            Phase::Waiting => "timed out while waiting for the answer",
-            Phase::Reading => "timed out while reading the answer",
-        }),
-        (None, _) if error.is_too_large() => failure.because("the answer is too large"),
-        (None, _) if error.category() == ErrorCategory::ResourceExhausted => {
-            failure.because("no file descriptor or local port is left here")
-        }
-        (None, _) => failure,
+    let waited = error.timed_out_after().zip(error.phase());
+    let failure = if let Some(fault) = error.tls_fault() {
+        failure.because(fault.phrase())
+    } else if let Some((after, phase)) = waited {
+        let reason = Reason::new("timed out after").number(after);
+        failure.because(reason.text(match phase {
+            Phase::Resolving => "while resolving the name",
+            Phase::Connecting => "while connecting",
+            Phase::Securing => "in the TLS handshake",
+            Phase::Waiting => "while waiting for the answer",
+            Phase::Reading => "while reading the answer",
+        }))
+    } else if error.is_too_large() {
+        failure.because("the answer is too large")
+    } else if error.category() == ErrorCategory::ResourceExhausted {
+        failure.because("no file descriptor or local port is left here")
+    } else {
+        failure
     };
     failure.caused_by(error)
 }

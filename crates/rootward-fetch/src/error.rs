@@ -64,6 +64,15 @@ impl FetchError {
         matches!(*self.kind, Kind::TimedOut { .. })
     }
 
+    /// How long was waited, if the deadline passed.
+    #[must_use]
+    pub fn timed_out_after(&self) -> Option<Duration> {
+        match *self.kind {
+            Kind::TimedOut { after, .. } => Some(after),
+            _ => None,
+        }
+    }
+
     /// What was being waited for when the deadline passed or the connection broke.
     #[must_use]
     pub fn phase(&self) -> Option<Phase> {
