@@ -21,7 +21,7 @@ const MAX_HOST_BYTES: usize = 253;
 /// let target = Target::parse("http://orders:8790/readyz")?;
 /// assert_eq!((target.host(), target.port(), target.path()), ("orders", 8790, "/readyz"));
 /// let refused = Target::parse("http://bob:secret@orders/").unwrap_err();
-/// assert_eq!(refused.to_string(), "a URL may not hold a user or a password; configure credentials apart from it");
+/// assert_eq!(refused.to_string(), "a URL may not hold a user or a password; take them out of it");
 /// # Ok::<(), rootward_fetch::TargetError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -222,7 +222,7 @@ pub(crate) enum Problem {
     CertificateName,
     #[error("only http:// URLs can be asked")]
     Scheme,
-    #[error("a URL may not hold a user or a password; configure credentials apart from it")]
+    #[error("a URL may not hold a user or a password; take them out of it")]
     Credentials,
     #[error("the URL names no host")]
     NoHost,
@@ -391,9 +391,9 @@ mod tests {
 orders:8790                    a URL begins with http://, such as http://orders:8790/health
 https://orders/                TLS is not built yet: only http:// URLs can be asked
 ftp://orders/                  only http:// URLs can be asked
-http://bob:s3cret@orders/      a URL may not hold a user or a password; configure credentials apart from it
-http://bob@orders/             a URL may not hold a user or a password; configure credentials apart from it
-http://bob:s3/cret@orders/     a URL may not hold a user or a password; configure credentials apart from it
+http://bob:s3cret@orders/      a URL may not hold a user or a password; take them out of it
+http://bob@orders/             a URL may not hold a user or a password; take them out of it
+http://bob:s3/cret@orders/     a URL may not hold a user or a password; take them out of it
 http://                        the URL names no host
 http://:8790/                  the URL names no host
 http://orders:/                the port is not a number from 1 to 65535

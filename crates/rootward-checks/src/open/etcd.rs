@@ -158,7 +158,7 @@ mod tests {
             ),
             (
                 "http://alice:hunter2@etcd:2379",
-                "a URL may not hold a user or a password; configure credentials apart from it",
+                "a URL may not hold a user or a password; take them out of it",
             ),
         ];
         for (url, sentence) in cases {

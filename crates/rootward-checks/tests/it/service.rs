@@ -284,7 +284,7 @@ async fn a_wrong_url_is_that_checks_failure_and_repeats_no_password() {
         .map(|component| component.error.as_deref().unwrap_or_default())
         .collect();
     insta::assert_snapshot!(errors.join("\n"), @r"
-    configuration: url: a URL may not hold a user or a password; configure credentials apart from it
+    configuration: url: a URL may not hold a user or a password; take them out of it
     configuration: url: a URL begins with http://, such as http://orders:8790/health
     ");
     drop(report);

@@ -372,7 +372,7 @@ fn settings_of_which_no_check_can_be_made_get_a_sentence_without_them() {
     ];
     assert_eq!(
         sentences.join("\n"),
-        "a URL may not hold a user or a password; configure credentials apart from it\n\
+        "a URL may not hold a user or a password; take them out of it\n\
          a URL begins with http://, such as http://orders:8790/health\n\
          the file of root certificates cannot be read\n\
          the name of a header cannot be sent\n\

@@ -105,7 +105,7 @@ fn a_target_says_that_it_is_asked_over_tls() {
     for (url, sentence) in [
         (
             "https://alice:s3cret@orders/",
-            "a URL may not hold a user or a password; configure credentials apart from it",
+            "a URL may not hold a user or a password; take them out of it",
         ),
         ("https://-_-/", "the host cannot be a name in a certificate"),
         ("ftp://orders/", "only http:// URLs can be asked"),
