@@ -14,7 +14,7 @@ use crate::diagnosis::diagnose;
 use crate::incident::{IncidentBook, IncidentEvent, UnseenFront};
 use crate::map::Map;
 use crate::moment::Moment;
-use crate::name::InstanceId;
+use crate::name::{InstanceId, Name};
 use crate::report::Report;
 use crate::schedule::Schedule;
 use crate::snapshot::{ServiceView, Snapshot, Subject, Transition};
@@ -23,16 +23,19 @@ use crate::status::{ErrorCategory, ServiceStatus};
 mod epochs;
 mod evidence;
 mod reading;
+mod replace;
 mod seen;
 mod standing;
 mod view;
+
+pub use replace::Replaced;
 
 use epochs::Epochs;
 use evidence::Gathered;
 use seen::Seen;
 
 /// What the engine is told once.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The length of an epoch: the usual polling interval.
     pub epoch_interval: Duration,
@@ -43,7 +46,7 @@ pub struct Settings {
 }
 
 /// An instance to poll.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Which.
     pub id: InstanceId,
@@ -150,6 +153,8 @@ pub struct Engine {
     epochs: Epochs,
     book: IncidentBook,
     statuses: BTreeMap<Subject, Standing>,
+    /// Services that were added to the running engine, and when.
+    joined: BTreeMap<Name, Moment>,
     judged_at: Moment,
     /// When the aggregator last came back from a pause of its own. Nobody's silence is counted from before.
     resumed_at: Option<Moment>,
@@ -205,6 +210,7 @@ impl Engine {
             epochs,
             book: IncidentBook::default(),
             statuses: BTreeMap::new(),
+            joined: BTreeMap::new(),
             judged_at: now,
             resumed_at: None,
             fresh_evidence: false,
@@ -218,15 +224,16 @@ impl Engine {
     /// Takes the outcome of a poll that an [`Action::Poll`] asked for.
     pub fn handle_poll(&mut self, poll: Poll) {
         self.notice_pause(poll.finished);
-        let Some(seen) = self.instances.get_mut(&poll.instance) else {
-            return;
-        };
         self.schedule.finished(&poll.instance, poll.finished);
         self.epochs.finished(
             poll.started,
             matches!(poll.outcome, PollOutcome::Report(_)),
             poll.finished,
         );
+        // It may have been removed from the configuration while it was asked.
+        let Some(seen) = self.instances.get_mut(&poll.instance) else {
+            return;
+        };
         seen.handle(poll, &self.map);
         self.fresh_evidence = true;
     }
@@ -389,8 +396,10 @@ impl Engine {
                 .map
                 .find(service.name.as_str())
                 .is_some_and(|node| self.map.is_entry_point(node));
-            // Never seen at all counts from the start.
-            let since = service.since.unwrap_or(self.epochs.origin());
+            // Never seen at all counts from the start, or from when it was added.
+            let added = self.joined.get(&service.name).copied();
+            let watched = added.unwrap_or(self.epochs.origin());
+            let since = service.since.unwrap_or(watched);
             let watched_since = self.resumed_at.map_or(since, |at| at.max(since));
             let too_long = now - watched_since >= self.settings.page_unknown_after;
             if entry && service.status == ServiceStatus::Unknown && too_long {

@@ -24,7 +24,7 @@ pub mod snapshot;
 pub mod status;
 
 pub use damping::{Damped, Damping, Evidence, Thresholds};
-pub use engine::{Action, Engine, Poll, PollOutcome, Settings, Target};
+pub use engine::{Action, Engine, Poll, PollOutcome, Replaced, Settings, Target};
 pub use freshness::stale_after;
 pub use map::{
     Cycle, Edge, EdgeIndex, EdgeParts, Map, MapParts, MapProblem, Node, NodeIndex, NodeKind,

@@ -4,7 +4,7 @@
 //! stay where they are across restarts. Polls are released on a coarse tick: waking once for a few of them costs a
 //! fraction of waking for each. A target is never polled twice at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::moment::Moment;
@@ -49,6 +49,8 @@ pub fn phase(name: &str, interval: Duration) -> Duration {
 pub struct Schedule {
     origin: Moment,
     entries: BTreeMap<InstanceId, Entry>,
+    /// Targets that are not polled any more and whose last poll has not ended.
+    leaving: BTreeSet<InstanceId>,
 }
 
 #[derive(Debug, Clone)]
@@ -56,8 +58,13 @@ struct Entry {
     interval: Duration,
     phase: Duration,
     next: Moment,
+    /// When its last poll began.
+    last: Option<Moment>,
     in_flight: bool,
 }
+
+/// How much of its interval a target that is added to a running schedule waits for its first poll at most, as a divisor.
+const JOIN_WITHIN: u32 = 10;
 
 impl Schedule {
     /// A schedule that begins at `now`; the first polls are spread over one interval.
@@ -73,6 +80,7 @@ impl Schedule {
                         interval,
                         phase,
                         next: on_tick(now + phase),
+                        last: None,
                         in_flight: false,
                     },
                 )
@@ -81,6 +89,48 @@ impl Schedule {
         Self {
             origin: now,
             entries,
+            leaving: BTreeSet::new(),
+        }
+    }
+
+    /// Goes on with other targets. One that stays with its interval keeps its slots; one with another interval gets the
+    /// first of its new slots that is not nearer than half the shorter interval to its last poll. New ones have their
+    /// first poll within a tenth of their interval, or later where more than a tenth of all targets is new: the rate
+    /// of polls at most doubles. No two polls of a target overlap, also if it left and came back meanwhile.
+    pub fn replace(
+        &mut self,
+        targets: impl IntoIterator<Item = (InstanceId, Duration)>,
+        now: Moment,
+    ) {
+        let mut before = std::mem::take(&mut self.entries);
+        let mut new = Vec::new();
+        for (id, interval) in targets {
+            let interval = interval.max(RELEASE_TICK);
+            match before.remove(&id) {
+                Some(entry) => {
+                    let entry = entry.with_interval(&id, interval, self.origin, now);
+                    self.entries.insert(id, entry);
+                }
+                None => new.push((id, interval)),
+            }
+        }
+        let gone = before.into_iter().filter(|(_, entry)| entry.in_flight);
+        self.leaving.extend(gone.map(|(id, _)| id));
+        let added = u32::try_from(new.len()).unwrap_or(u32::MAX);
+        let total = u32::try_from(self.entries.len() + new.len()).unwrap_or(u32::MAX);
+        for (id, interval) in new {
+            let phase = phase(&id.to_string(), interval);
+            let within = f64::from(added) / f64::from(total.max(1));
+            let next = on_tick(now + phase.mul_f64(within.max(1.0 / f64::from(JOIN_WITHIN))));
+            let in_flight = self.leaving.remove(&id);
+            let entry = Entry {
+                interval,
+                phase,
+                next,
+                last: None,
+                in_flight,
+            };
+            self.entries.insert(id, entry);
         }
     }
 
@@ -92,6 +142,7 @@ impl Schedule {
                 continue;
             }
             entry.in_flight = true;
+            entry.last = Some(now);
             entry.next = entry.slot_after(self.origin, now);
             due.push(id.clone());
         }
@@ -101,6 +152,7 @@ impl Schedule {
     /// The poll of a target has ended; it may be polled again in its next slot.
     pub fn finished(&mut self, id: &InstanceId, now: Moment) {
         let Some(entry) = self.entries.get_mut(id) else {
+            self.leaving.remove(id);
             return;
         };
         entry.in_flight = false;
@@ -134,8 +186,43 @@ impl Schedule {
 }
 
 impl Entry {
-    /// The first of the target's slots after `now`.
+    /// The same target, polled as often as this.
+    fn with_interval(
+        self,
+        id: &InstanceId,
+        interval: Duration,
+        origin: Moment,
+        now: Moment,
+    ) -> Self {
+        if self.interval == interval {
+            return self;
+        }
+        let changed = Self {
+            interval,
+            phase: phase(&id.to_string(), interval),
+            ..self
+        };
+        let apart = interval.min(self.interval) / 2;
+        let mut next = changed.first_slot_after(origin, now);
+        if self.last.is_some_and(|last| next - last < apart) {
+            next = on_tick(next + interval);
+        }
+        Self { next, ..changed }
+    }
+
+    /// The first of the target's slots after `now` that is not nearer than half an interval.
     fn slot_after(&self, origin: Moment, now: Moment) -> Moment {
+        let slot = self.first_slot_after(origin, now);
+        // Rounding up to the tick may leave the slot just taken ahead of `now` again.
+        if now >= origin + self.phase && slot - now < self.interval / 2 {
+            on_tick(slot + self.interval)
+        } else {
+            slot
+        }
+    }
+
+    /// The first of the target's slots after `now`.
+    fn first_slot_after(&self, origin: Moment, now: Moment) -> Moment {
         let first = origin + self.phase;
         if now < first {
             return on_tick(first);
@@ -145,13 +232,7 @@ impl Entry {
             .max(1);
         let passed_ms = u64::try_from((now - first).as_millis()).unwrap_or(u64::MAX);
         let slots = passed_ms / interval_ms + 1;
-        let slot = on_tick(first + Duration::from_millis(slots.saturating_mul(interval_ms)));
-        // Rounding up to the tick may leave the slot just taken ahead of `now` again.
-        if slot - now < self.interval / 2 {
-            on_tick(slot + self.interval)
-        } else {
-            slot
-        }
+        on_tick(first + Duration::from_millis(slots.saturating_mul(interval_ms)))
     }
 }
 

@@ -16,6 +16,8 @@ const MAX_OPEN: usize = 64;
 pub(super) struct Epochs {
     origin: Moment,
     interval: Duration,
+    /// When rounds of the present length began, and the number of the first of them.
+    counted_from: (Moment, u64),
     open: BTreeMap<u64, Counts>,
     last_complete: Option<Epoch>,
 }
@@ -32,6 +34,7 @@ impl Epochs {
         Self {
             origin,
             interval,
+            counted_from: (origin, 0),
             open: BTreeMap::new(),
             last_complete: None,
         }
@@ -45,6 +48,16 @@ impl Epochs {
         self.last_complete
     }
 
+    /// From now on rounds have another length; those that are open are given up, and numbers go on.
+    pub(super) fn set_interval(&mut self, interval: Duration, now: Moment) {
+        if interval == self.interval {
+            return;
+        }
+        self.counted_from = (now, self.number(now) + 1);
+        self.interval = interval;
+        self.open.clear();
+    }
+
     pub(super) fn started(&mut self, now: Moment) {
         self.open.entry(self.number(now)).or_default().started += 1;
         while self.open.len() > MAX_OPEN {
@@ -53,7 +66,9 @@ impl Epochs {
     }
 
     pub(super) fn finished(&mut self, started: Moment, answered: bool, now: Moment) {
-        if let Some(counts) = self.open.get_mut(&self.number(started)) {
+        // A poll from before the rounds had this length belongs to none of them.
+        let counted = started >= self.counted_from.0;
+        if counted && let Some(counts) = self.open.get_mut(&self.number(started)) {
             counts.finished += 1;
             counts.answered += usize::from(answered);
         }
@@ -92,11 +107,12 @@ impl Epochs {
     }
 
     fn number(&self, at: Moment) -> u64 {
-        let passed = u64::try_from((at - self.origin).as_millis()).unwrap_or(u64::MAX);
+        let (from, first) = self.counted_from;
+        let passed = u64::try_from((at - from).as_millis()).unwrap_or(u64::MAX);
         let length = u64::try_from(self.interval.as_millis())
             .unwrap_or(u64::MAX)
             .max(1);
-        passed / length
+        first + passed / length
     }
 }
 
@@ -125,6 +141,23 @@ mod tests {
             (last.number, last.started, last.answered, last.completed_at),
             (0, 2, 1, at(1_400))
         );
+    }
+
+    #[test]
+    fn rounds_of_another_length_go_on_counting() {
+        let mut epochs = Epochs::new(at(0), SECOND);
+        epochs.started(at(100));
+        epochs.finished(at(100), true, at(150));
+        epochs.started(at(1_100));
+        epochs.roll(at(1_200));
+        epochs.set_interval(10 * SECOND, at(1_200));
+        epochs.finished(at(1_100), true, at(1_300));
+        assert_eq!(epochs.last_complete().unwrap().number, 0);
+        epochs.started(at(1_400));
+        epochs.finished(at(1_400), true, at(1_500));
+        epochs.roll(at(11_200));
+        let last = epochs.last_complete().unwrap();
+        assert_eq!((last.number, last.started, last.finished), (2, 1, 1));
     }
 
     #[test]

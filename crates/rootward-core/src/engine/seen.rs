@@ -47,6 +47,8 @@ pub(super) struct Seen {
     error_since: Option<Moment>,
     /// How long the aggregator itself did not run since the last evidence.
     not_watched: Duration,
+    /// Added to a service whose other instances are seen, and not polled yet: it does not count until then.
+    awaited: bool,
 }
 
 /// What the polls so far have settled.
@@ -88,7 +90,23 @@ impl Seen {
             evidence_at: None,
             error_since: None,
             not_watched: Duration::ZERO,
+            awaited: false,
         }
+    }
+
+    /// The same instance by another configuration: what was seen of it stays.
+    pub(super) fn retarget(&mut self, target: Target, service: NodeIndex) {
+        (self.target, self.service) = (target, service);
+    }
+
+    /// Whether a poll of it has ended.
+    pub(super) fn is_polled(&self) -> bool {
+        self.standing != Standing::NeverPolled
+    }
+
+    /// Whether the service does without it until its first poll.
+    pub(super) fn await_first_poll(&mut self, awaited: bool) {
+        self.awaited = awaited;
     }
 
     /// The aggregator itself did not run for so long.
@@ -197,6 +215,10 @@ impl Seen {
             .evidence_at
             .is_none_or(|at| now - at > self.target.stale_after);
         match self.standing {
+            Standing::NeverPolled if self.awaited => Judged {
+                vote: InstanceVote::Gone,
+                ..unknown(Sight::NotPolledYet, "not polled yet".to_owned())
+            },
             Standing::NeverPolled => unknown(Sight::NotPolledYet, "not polled yet".to_owned()),
             Standing::Silent => unknown(Sight::Silent, self.silence(now)),
             Standing::Reports | Standing::Errors(_) if stale => {

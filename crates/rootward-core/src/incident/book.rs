@@ -120,6 +120,23 @@ impl IncidentBook {
         events
     }
 
+    /// Resolves the open incidents whose cause is one of these, for this reason.
+    pub fn end(
+        &mut self,
+        is_over: impl Fn(&IncidentCause) -> bool,
+        why: &str,
+        now: Moment,
+    ) -> Vec<IncidentEvent> {
+        let open = self.open.iter();
+        let over: Vec<IncidentId> = open
+            .filter(|(_, incident)| is_over(&incident.cause))
+            .map(|(id, _)| *id)
+            .collect();
+        over.into_iter()
+            .filter_map(|id| self.resolve(id, why.to_owned(), now))
+            .collect()
+    }
+
     fn with_cause(&self, cause: &IncidentCause) -> Option<IncidentId> {
         self.open
             .iter()

@@ -5,5 +5,6 @@ mod laws;
 mod localise;
 mod maps;
 mod polls;
+mod reload;
 mod scenarios;
 mod world;
