@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rootward_core::{InstanceId, Map, Name, Thresholds};
@@ -68,8 +69,11 @@ pub struct AggregatorSpec {
 pub struct TargetSpec {
     /// Which instance of which service.
     pub id: InstanceId,
-    /// The `http` URL of its report, without user or password.
+    /// The `http` or `https` URL of its report, without user or password.
     pub url: String,
+    /// The file of the certificates that are believed when it is asked over TLS; those that this machine trusts if there
+    /// is none. Always `None` with `http`.
+    pub roots: Option<PathBuf>,
     /// From one poll to the next.
     pub interval: Duration,
     /// The whole exchange; below the interval.

@@ -62,7 +62,14 @@ pub(crate) static DEFAULTS: Section<'static> = Section {
 
 /// `defaults.health`.
 pub(crate) static DEFAULT_HEALTH: Section<'static> = Section {
-    keys: &["interval", "timeout", "stale_after", "fall", "rise"],
+    keys: &[
+        "interval",
+        "timeout",
+        "stale_after",
+        "fall",
+        "rise",
+        "roots",
+    ],
     later: &["auth", "format", "role", "presence"],
     inner: &[],
     example: "{interval: 10s, timeout: 2s}",
@@ -110,6 +117,7 @@ pub(crate) static HEALTH: Section<'static> = Section {
         "stale_after",
         "fall",
         "rise",
+        "roots",
     ],
     later: &[
         "dns",

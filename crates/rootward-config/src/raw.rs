@@ -47,6 +47,7 @@ pub(crate) struct RawAggregator {
 pub(crate) struct RawDefaults {
     pub(crate) place: Place,
     pub(crate) timing: RawTiming,
+    pub(crate) roots: Field<String>,
 }
 
 /// When and how often to poll, and how many outcomes to believe.
@@ -88,6 +89,8 @@ pub(crate) struct RawService {
     /// How many URLs were written, readable or not; `None` if there is no telling.
     pub(crate) urls_written: Option<usize>,
     pub(crate) timing: RawTiming,
+    /// The file of those whose certificates are believed.
+    pub(crate) roots: Field<String>,
     pub(crate) at_least: Field<usize>,
     pub(crate) dependencies: Vec<RawDependency>,
 }

@@ -96,13 +96,15 @@ fn aggregator(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawAggregato
 
 fn defaults(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawDefaults> {
     let fields = given(reader.section(root, "defaults", &keys::DEFAULTS))?;
-    let timing = match reader.section(&fields, "health", &keys::DEFAULT_HEALTH) {
-        Field::Given(health) => timing(&health.value, reader),
-        Field::Refused | Field::Absent => RawTiming::ABSENT,
+    let (timing, roots) = match reader.section(&fields, "health", &keys::DEFAULT_HEALTH) {
+        Field::Given(health) => (timing(&health.value, reader), roots(&health.value, reader)),
+        Field::Refused => (RawTiming::ABSENT, Field::Refused),
+        Field::Absent => (RawTiming::ABSENT, Field::Absent),
     };
     Some(RawDefaults {
         place: fields.place,
         timing,
+        roots,
     })
 }
 
@@ -114,6 +116,11 @@ fn timing(fields: &Fields<'_>, reader: &mut Reader<'_>) -> RawTiming {
         fall: reader.value(fields, "fall", threshold),
         rise: reader.value(fields, "rise", threshold),
     }
+}
+
+/// The file of those whose certificates are believed.
+fn roots(fields: &Fields<'_>, reader: &mut Reader<'_>) -> Field<String> {
+    reader.value(fields, "roots", values::file)
 }
 
 fn listen(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawListen> {
@@ -145,12 +152,13 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         health,
         "say where its report is: health: {url: http://HOST:PORT/health}",
     );
-    let (urls, urls_written, timing) = match given(health) {
+    let (urls, urls_written, timing, roots) = match given(health) {
         Some(health) => {
             let (urls, written) = urls(&health, reader);
-            (urls, written, timing(&health, reader))
+            let timing = timing(&health, reader);
+            (urls, written, timing, roots(&health, reader))
         }
-        None => (Vec::new(), None, RawTiming::ABSENT),
+        None => (Vec::new(), None, RawTiming::ABSENT, Field::Refused),
     };
     let at_least = match reader.section(&fields, "instances", &keys::INSTANCES) {
         Field::Given(instances) => reader.value(&instances.value, "at_least", |text| {
@@ -168,6 +176,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         urls,
         urls_written,
         timing,
+        roots,
         at_least,
         dependencies: each(dependencies, |item| dependency(item, reader)),
     })

@@ -1,4 +1,4 @@
-//! The address of a report: an `http` URL, checked for shape.
+//! The address of a report: an `http` or `https` URL, checked for shape.
 //!
 //! No message repeats any part of a URL: the wrong part may be a password.
 
@@ -14,26 +14,54 @@ pub(crate) const DEFAULT_PATH: &str = "/health";
 
 const EXAMPLE: &str = "write it like http://cart.shop.svc:8790/health";
 
-/// A URL that can be polled, in one spelling: lower-case host, no `:80`, always a path.
+/// A URL that can be polled, in one spelling: lower-case host, no usual port, always a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TargetUrl {
+    scheme: Scheme,
     /// A name, an IPv4 address, or an IPv6 address in brackets.
     host: String,
     port: u16,
     path_and_query: String,
 }
 
+/// How it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Scheme {
+    Http,
+    Https,
+}
+
+impl Scheme {
+    const ALL: [Self; 2] = [Self::Http, Self::Https];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    const fn usual_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
+
 impl fmt::Display for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
+            scheme,
             host,
             port,
             path_and_query,
         } = self;
-        match port {
-            80 => write!(f, "http://{host}{path_and_query}"),
-            _ => write!(f, "http://{host}:{port}{path_and_query}"),
+        write!(f, "{}://{host}", scheme.word())?;
+        if *port != scheme.usual_port() {
+            write!(f, ":{port}")?;
         }
+        f.write_str(path_and_query)
     }
 }
 
@@ -46,13 +74,13 @@ impl TargetUrl {
         let Some((scheme, rest)) = text.split_once("://") else {
             return Err(Fault::new("not a URL", EXAMPLE));
         };
-        if scheme.eq_ignore_ascii_case("https") {
-            let message = "https: TLS is not built yet";
-            return Err(Fault::new(message, "write an http:// URL"));
-        }
-        if !scheme.eq_ignore_ascii_case("http") {
-            return Err(Fault::new("the URL does not begin with http://", EXAMPLE));
-        }
+        let Some(scheme) = Scheme::ALL
+            .into_iter()
+            .find(|known| scheme.eq_ignore_ascii_case(known.word()))
+        else {
+            let message = "the URL begins neither with http:// nor with https://";
+            return Err(Fault::new(message, EXAMPLE));
+        };
         if rest.contains('#') {
             let message = "the URL has a fragment, which is never sent";
             return Err(Fault::new(message, "remove the `#` and what follows"));
@@ -65,7 +93,7 @@ impl TargetUrl {
                 "remove everything up to the `@`",
             ));
         }
-        let (host, port) = split_port(authority)?;
+        let (host, port) = split_port(authority, scheme)?;
         let path_and_query = match path_and_query {
             "" => DEFAULT_PATH.to_owned(),
             query if query.starts_with('?') => format!("{DEFAULT_PATH}{query}"),
@@ -73,10 +101,19 @@ impl TargetUrl {
         };
         check_path(&path_and_query)?;
         Ok(Self {
+            scheme,
             host: parse_host(host)?,
             port,
             path_and_query,
         })
+    }
+
+    /// Whether it is asked over TLS.
+    pub(crate) const fn is_secured(&self) -> bool {
+        match self.scheme {
+            Scheme::Http => false,
+            Scheme::Https => true,
+        }
     }
 
     /// Host and port as the name of an instance: `cart.shop.svc:8790`. An IPv6 address loses its brackets, which names
@@ -88,11 +125,11 @@ impl TargetUrl {
     }
 }
 
-fn split_port(authority: &str) -> Result<(&str, u16), Fault> {
+fn split_port(authority: &str, scheme: Scheme) -> Result<(&str, u16), Fault> {
     // Colons inside the brackets of an IPv6 address are not before a port.
     let after_brackets = authority.rfind(']').map_or(0, |at| at + 1);
     let Some(colon) = authority[after_brackets..].find(':') else {
-        return Ok((authority, 80));
+        return Ok((authority, scheme.usual_port()));
     };
     let (host, port) = authority.split_at(after_brackets + colon);
     let digits = &port[1..];
@@ -101,7 +138,7 @@ fn split_port(authority: &str) -> Result<(&str, u16), Fault> {
         Ok(port) if port > 0 && valid => Ok((host, port)),
         Ok(_) | Err(_) => Err(Fault::new(
             "the URL has no valid port",
-            "allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets",
+            "allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets",
         )),
     }
 }
@@ -215,6 +252,12 @@ mod tests {
                 "http://10.0.0.7:1/a%20b",
                 "10.0.0.7:1",
             ),
+            (
+                "HTTPS://cart:443?full=1",
+                "https://cart/health?full=1",
+                "cart:443",
+            ),
+            ("https://cart:80", "https://cart:80/health", "cart:80"),
             ("http://[::1]:8790", "http://[::1]:8790/health", "0::1:8790"),
             (
                 "http://[2001:DB8::1]",
@@ -236,7 +279,7 @@ mod tests {
         let long = format!("http://cart/{}", "x".repeat(MAX_URL_BYTES));
         let sentences: Vec<String> = [
             "cart:8790",
-            "https://cart",
+            "ftp+https://cart",
             "ftp://cart",
             "http://",
             "http://:80",
@@ -274,16 +317,16 @@ mod tests {
         );
         insta::assert_snapshot!(sentences.join("\n"), @"
         not a URL; write it like http://cart.shop.svc:8790/health
-        https: TLS is not built yet; write an http:// URL
-        the URL does not begin with http://; write it like http://cart.shop.svc:8790/health
+        the URL begins neither with http:// nor with https://; write it like http://cart.shop.svc:8790/health
+        the URL begins neither with http:// nor with https://; write it like http://cart.shop.svc:8790/health
         the URL has no host; write it like http://cart.shop.svc:8790/health
         the URL has no host; write it like http://cart.shop.svc:8790/health
-        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets
-        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets
-        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets
-        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets
-        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets
-        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for port 80; an IPv6 address stands in brackets
+        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
+        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
+        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
+        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
+        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
+        the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
         link-local addresses are not polled: a cloud's metadata service answers there; write an address that other machines can use
         link-local addresses are not polled: a cloud's metadata service answers there; write an address that other machines can use
         link-local addresses are not polled: a cloud's metadata service answers there; write an address that other machines can use
@@ -306,12 +349,12 @@ mod tests {
         /// What passes here can be polled: the HTTP library reads the same host and port from it.
         #[test]
         fn an_accepted_url_is_one_for_the_http_library_too(
-            text in "http://(\\[[0-9a-f:]{2,12}\\]|[a-zA-Z0-9._-]{1,12}|[0-9]{1,3}(\\.[0-9]{1,3}){3})(:[0-9]{0,6})?([/?][!-~]{0,12})?",
+            text in "https?://(\\[[0-9a-f:]{2,12}\\]|[a-zA-Z0-9._-]{1,12}|[0-9]{1,3}(\\.[0-9]{1,3}){3})(:[0-9]{0,6})?([/?][!-~]{0,12})?",
         ) {
             if let Ok(url) = TargetUrl::parse(&text) {
                 let uri: http::Uri = url.to_string().parse().expect("accepted above");
                 prop_assert_eq!(uri.host(), Some(url.host.as_str()));
-                prop_assert_eq!(uri.port_u16().unwrap_or(80), url.port);
+                prop_assert_eq!(uri.port_u16().unwrap_or(url.scheme.usual_port()), url.port);
                 prop_assert_eq!(uri.path_and_query().map(|p| p.as_str()), Some(url.path_and_query.as_str()));
                 prop_assert_eq!(TargetUrl::parse(&url.to_string()), Ok(url));
             }

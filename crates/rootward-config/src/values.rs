@@ -16,6 +16,9 @@ pub(crate) const MAX_REASON_CHARS: usize = 1_000;
 /// The longest target of a resource, in characters.
 pub(crate) const MAX_TARGET_CHARS: usize = 512;
 
+/// The longest path of a file, in characters.
+const MAX_PATH_CHARS: usize = 4_096;
+
 /// One line for people.
 pub(crate) fn label(text: &Text) -> Result<String, Fault> {
     let line = |c: char| !c.is_control();
@@ -56,6 +59,23 @@ fn free_text(
         return Err(Fault::new(
             format!("{} has a control character", text.shown()),
             help,
+        ));
+    }
+    Ok(value.to_owned())
+}
+
+/// The path of a file.
+pub(crate) fn file(text: &Text) -> Result<String, Fault> {
+    let value = text.value();
+    if value.is_empty() || value.chars().any(char::is_control) {
+        let message = format!("{} is not the path of a file", text.shown());
+        return Err(Fault::new(message, "write it like /etc/rootward/ca.pem"));
+    }
+    let length = value.chars().count();
+    if length > MAX_PATH_CHARS {
+        return Err(Fault::new(
+            format!("{length} characters"),
+            format!("at most {MAX_PATH_CHARS} are allowed"),
         ));
     }
     Ok(value.to_owned())

@@ -59,10 +59,15 @@ pub(crate) async fn connect(
 
 /// Those that are known, or those that the resolver knows.
 pub(crate) async fn addresses(target: &Target) -> Result<Vec<SocketAddr>, Kind> {
-    match target.addresses() {
-        Some(known) => Ok(known),
-        None => look_up(target).await.map_err(Kind::Lookup),
+    let found = match target.addresses() {
+        Some(known) => known,
+        None => look_up(target).await.map_err(Kind::Lookup)?,
+    };
+    let allowed = target.allowed(found);
+    if allowed.is_empty() {
+        return Err(Kind::LinkLocal);
     }
+    Ok(allowed)
 }
 
 /// The time for one of `addresses` that are left: with one, everything; with more, one share stays for the exchange.

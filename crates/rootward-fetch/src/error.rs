@@ -44,7 +44,7 @@ impl FetchError {
     pub fn category(&self) -> ErrorCategory {
         match &*self.kind {
             Kind::TimedOut { .. } => ErrorCategory::Timeout,
-            Kind::Lookup(_) => ErrorCategory::Dns,
+            Kind::Lookup(_) | Kind::LinkLocal => ErrorCategory::Dns,
             Kind::Refused(_) => ErrorCategory::ConnectionRefused,
             Kind::Exhausted(_) => ErrorCategory::ResourceExhausted,
             Kind::NoRoute(_) | Kind::Connect(_) => ErrorCategory::Unknown,
@@ -150,6 +150,8 @@ pub(crate) enum Kind {
     TimedOut { after: Duration, phase: Phase },
     #[error("the name does not resolve")]
     Lookup(#[source] io::Error),
+    #[error("the name resolves to a link-local address, which is not asked")]
+    LinkLocal,
     #[error("connection refused")]
     Refused(#[source] io::Error),
     #[error("no file descriptor or local port left here to connect with")]

@@ -32,6 +32,14 @@ pub struct Target {
     path: PathAndQuery,
     pinned: Option<Arc<[SocketAddr]>>,
     secured: Option<Secured>,
+    link_local: LinkLocal,
+}
+
+/// Whether addresses that are valid on one link alone are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum LinkLocal {
+    Asked,
+    Refused,
 }
 
 impl Target {
@@ -99,6 +107,7 @@ impl Target {
             path: parse_path(path)?,
             pinned: None,
             secured: None,
+            link_local: LinkLocal::Asked,
         })
     }
 
@@ -120,6 +129,25 @@ impl Target {
             pinned: (!addresses.is_empty()).then(|| addresses.into()),
             ..self
         }
+    }
+
+    /// The same target, never asked at a link-local address (RFC 3927, RFC 4291), whoever resolves its name to one: the
+    /// metadata service of a cloud answers there, and hands out credentials.
+    #[must_use]
+    pub fn refusing_link_local(self) -> Self {
+        Self {
+            link_local: LinkLocal::Refused,
+            ..self
+        }
+    }
+
+    /// Those of the addresses that may be asked.
+    pub(crate) fn allowed(&self, mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+        match self.link_local {
+            LinkLocal::Asked => {}
+            LinkLocal::Refused => addresses.retain(|address| !is_link_local(address.ip())),
+        }
+        addresses
     }
 
     /// The host: a name, an IPv4 address, or an IPv6 address in brackets.
@@ -238,6 +266,17 @@ pub(crate) enum Problem {
     Port,
     #[error("the path holds a character that must be percent-encoded")]
     Path,
+}
+
+/// In whatever way it is written: an IPv4 address inside an IPv6 one is that IPv4 address.
+const fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => v4.is_link_local(),
+            None => v6.is_unicast_link_local(),
+        },
+    }
 }
 
 /// Host and port of an authority without credentials.

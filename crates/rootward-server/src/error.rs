@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use rootward_core::InstanceId;
-use rootward_fetch::TargetError;
+use rootward_fetch::{TargetError, TlsError};
 
 /// The aggregator could not start, or had to end.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +23,11 @@ pub(crate) enum Kind {
     Target {
         instance: InstanceId,
         source: TargetError,
+    },
+    #[error("cannot poll {instance} over TLS")]
+    Roots {
+        instance: InstanceId,
+        source: TlsError,
     },
     #[error("the {0} ended by itself")]
     Ended(&'static str),

@@ -70,6 +70,7 @@ pub(crate) fn unreachable_front() -> Checked {
         targets: vec![TargetSpec {
             id: id("front", "0"),
             url: format!("http://{address}/health"),
+            roots: None,
             interval: Duration::from_millis(100),
             timeout: Duration::from_millis(50),
             stale_after: Duration::from_millis(250),

@@ -1,10 +1,13 @@
 //! What the engine and the poller are told, out of a checked configuration.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rootward_config::{Checked, DEFAULT_INTERVAL, TargetSpec};
 use rootward_core::{InstanceId, Settings, Target};
+use rootward_fetch::{Tls, TlsError};
 
 use crate::error::{Error, Kind};
 use crate::poller::Ask;
@@ -31,22 +34,55 @@ pub(crate) fn targets(config: &Checked) -> Vec<Target> {
 }
 
 pub(crate) fn asks(config: &Checked) -> Result<BTreeMap<InstanceId, Ask>, Error> {
-    config
-        .targets
-        .iter()
-        .map(|spec| {
-            let target =
-                rootward_fetch::Target::parse(&spec.url).map_err(|source| Kind::Target {
-                    instance: spec.id.clone(),
-                    source,
-                })?;
-            let ask = Ask {
-                target,
-                timeout: spec.timeout,
-            };
-            Ok((spec.id.clone(), ask))
-        })
-        .collect()
+    let mut trust = Trust::default();
+    let ask = |spec: &TargetSpec| {
+        let target = target(spec, &mut trust)?;
+        let timeout = spec.timeout;
+        Ok((spec.id.clone(), Ask { target, timeout }))
+    };
+    config.targets.iter().map(ask).collect()
+}
+
+/// Whom to ask: never at a link-local address, whatever a name resolves to.
+fn target(spec: &TargetSpec, trust: &mut Trust) -> Result<rootward_fetch::Target, Error> {
+    let secured = spec
+        .url
+        .get(..8)
+        .is_some_and(|start| start.eq_ignore_ascii_case("https://"));
+    let parsed = if secured {
+        let tls = trust
+            .of(spec.roots.as_deref())
+            .map_err(|source| Kind::Roots {
+                instance: spec.id.clone(),
+                source,
+            })?;
+        rootward_fetch::Target::parse_with(&spec.url, tls)
+    } else {
+        rootward_fetch::Target::parse(&spec.url)
+    };
+    let target = parsed.map_err(|source| Kind::Target {
+        instance: spec.id.clone(),
+        source,
+    })?;
+    Ok(target.refusing_link_local())
+}
+
+/// Whose certificates are believed: each file is read once, however many targets name it.
+#[derive(Debug, Default)]
+struct Trust {
+    known: BTreeMap<Option<PathBuf>, Tls>,
+}
+
+impl Trust {
+    fn of(&mut self, roots: Option<&Path>) -> Result<&Tls, TlsError> {
+        match self.known.entry(roots.map(Path::to_path_buf)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unread) => Ok(unread.insert(match roots {
+                Some(file) => Tls::trusting_file(file)?,
+                None => Tls::system()?,
+            })),
+        }
+    }
 }
 
 /// The interval that most instances have, which is what a round is; the longest of several equally common ones.
@@ -87,6 +123,8 @@ mod tests {
                 format!("http://{character}"),
                 format!("http://[::{character}]:1/"),
                 format!("HTTP://A{character}"),
+                format!("https://a{character}b:443/"),
+                format!("Https://[::{character}]/"),
             ] {
                 let Some(config) = compiled(&url) else {
                     continue;

@@ -30,7 +30,7 @@ services:
   health: {url: http://127.0.0.1:8790, timeout: 5}
   dependencis: []
 - name: cart
-  health: {url: https://127.0.0.1:8791}
+  health: {url: ftp://127.0.0.1:8791}
   dependencies: [{name: ratse, criticality: hard}]
 resources: [{name: rates}]
 ",
@@ -39,7 +39,7 @@ resources: [{name: rates}]
     insta::assert_snapshot!(scratch.without(&ended.out), @r#"
     rootward.yaml:3:49: services[0].health.timeout: "5" has no unit; write "5s" or "500ms"
     rootward.yaml:4:3: services[0]: unknown key `dependencis`; did you mean `dependencies`?
-    rootward.yaml:6:17: services[1].health.url: https: TLS is not built yet; write an http:// URL
+    rootward.yaml:6:17: services[1].health.url: the URL begins neither with http:// nor with https://; write it like http://cart.shop.svc:8790/health
     rootward.yaml:7:25: services[1].dependencies[0].name: nothing is named `ratse`; did you mean `rates`?
     4 problems: not valid
     "#);

@@ -1,6 +1,7 @@
 //! What is polled: one target for each URL, each instance and each URL once.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use rootward_core::{InstanceId, Name};
 
@@ -14,10 +15,13 @@ use crate::url::TargetUrl;
 /// Checks the addresses of every service.
 pub(super) fn check(written: &RawFile, defaults: &RawTiming, log: &mut Log) -> Vec<TargetSpec> {
     let defaults = Timing::of_defaults(defaults, log);
+    let usual_roots = written.defaults.as_ref().and_then(|d| d.roots.value());
     let mut polled: BTreeMap<&TargetUrl, &Place> = BTreeMap::new();
     let mut targets = Vec::new();
     for service in &written.services {
         check_at_least(service, log);
+        check_roots(service, log);
+        let roots = service.roots.value().or(usual_roots);
         let timing = defaults.of_service(&service.timing, log);
         let mut instances: BTreeMap<Name, &Place> = BTreeMap::new();
         for RawUrl { url, instance } in &service.urls {
@@ -53,6 +57,7 @@ pub(super) fn check(written: &RawFile, defaults: &RawTiming, log: &mut Log) -> V
                     instance,
                 },
                 url: url.value.to_string(),
+                roots: roots.filter(|_| url.value.is_secured()).map(PathBuf::from),
                 interval: timing.interval,
                 timeout: timing.timeout,
                 stale_after: timing.stale_after,
@@ -61,6 +66,21 @@ pub(super) fn check(written: &RawFile, defaults: &RawTiming, log: &mut Log) -> V
         }
     }
     targets
+}
+
+/// Whoever says whom to believe expects a certificate to be shown.
+fn check_roots(service: &RawService, log: &mut Log) {
+    let Field::Given(roots) = &service.roots else {
+        return;
+    };
+    let asked_plainly = |url: &RawUrl| !url.url.value.is_secured();
+    if !service.urls.is_empty() && service.urls.iter().all(asked_plainly) {
+        let message = "no URL of this service is asked over TLS, so nobody shows a certificate";
+        log.problem(
+            &roots.place,
+            Fault::new(message, "write https:// URLs, or remove `roots`"),
+        );
+    }
 }
 
 fn check_at_least(service: &RawService, log: &mut Log) {

@@ -1,5 +1,6 @@
 //! One question on a connection of its own: what each way to misbehave is called, and that all of them end in time.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -124,6 +125,37 @@ async fn a_name_that_does_not_resolve() {
         (ErrorCategory::Dns, "the name does not resolve".to_owned())
     );
     assert_eq!(error.remote(), None);
+}
+
+#[tokio::test]
+async fn a_name_of_a_metadata_service_is_not_asked() {
+    let addresses = [
+        "169.254.169.254:80",
+        "[fe80::1]:80",
+        "[::ffff:169.254.0.1]:80",
+    ]
+    .map(|address| address.parse().unwrap());
+    let refusing = |addresses: &[SocketAddr]| {
+        let target = Target::parse("http://orders/").unwrap();
+        target.pinned(addresses).refusing_link_local()
+    };
+    let error = fetch(&Request::get(&refusing(&addresses)), &within(PLENTY))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        said(&error),
+        (
+            ErrorCategory::Dns,
+            "the name resolves to a link-local address, which is not asked".to_owned()
+        )
+    );
+    // Another address of the same name is.
+    let server = Server::saying("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+    let target = refusing(&[addresses[0], server.address]);
+    let answer = fetch(&Request::get(&target), &within(PLENTY))
+        .await
+        .unwrap();
+    assert_eq!(answer.remote, server.address);
 }
 
 #[tokio::test]

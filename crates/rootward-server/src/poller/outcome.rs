@@ -39,6 +39,10 @@ fn of_parts(
     body: &[u8],
     received_at: Moment,
 ) -> PollOutcome {
+    if status == StatusCode::NOT_MODIFIED {
+        let sentence = "answered 304, not modified, and nothing was asked about that";
+        return PollOutcome::Malformed(sentence.into());
+    }
     if status.is_redirection() {
         return PollOutcome::Malformed(redirect(status, headers));
     }

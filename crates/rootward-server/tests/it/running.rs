@@ -58,6 +58,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
                 instance: name("0"),
             },
             url: format!("http://{address}/health"),
+            roots: None,
             interval: pace.interval,
             timeout: pace.timeout,
             stale_after: pace.interval * 2 + pace.timeout,
