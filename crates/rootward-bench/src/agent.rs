@@ -114,7 +114,7 @@ async fn measure(service: SocketAddr, plan: &Plan, directory: &Directory) -> io:
     child.healthy(address, "/health").await?;
     let started = resident(child.id())?;
     for path in PROBES {
-        let crowd = Crowd::open(address, path, 200, CONNECTIONS).await?;
+        let crowd = Crowd::open_refusable(address, path, CONNECTIONS).await?;
         crowd.ask_for(plan.closed_loop).await?;
     }
     let asked = resident(child.id())?;

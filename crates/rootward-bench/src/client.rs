@@ -28,8 +28,13 @@ pub(crate) struct Connection {
     stream: TcpStream,
     request: Vec<u8>,
     code: u16,
+    /// Whether 429 counts as well.
+    refusable: bool,
     buffer: Vec<u8>,
 }
+
+/// What a caller is told who asks too often (RFC 6585).
+const TOO_MANY_REQUESTS: u16 = 429;
 
 /// How large an answer is, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +55,7 @@ impl Connection {
             stream,
             request,
             code,
+            refusable: false,
             buffer: vec![0; MAX_ANSWER_BYTES],
         })
     }
@@ -75,7 +81,7 @@ impl Connection {
             if length.is_none() && !is_chunked(text) {
                 return Err(io::Error::other("the answer says nothing of its length"));
             }
-            if code != self.code {
+            if code != self.code && !(self.refusable && code == TOO_MANY_REQUESTS) {
                 let text = format!("answered {code} where {} was expected", self.code);
                 return Err(io::Error::other(text));
             }
@@ -142,9 +148,29 @@ impl Crowd {
         code: u16,
         count: usize,
     ) -> io::Result<Self> {
+        Self::of(address, path, code, count, false).await
+    }
+
+    /// The same, where a refusal of too many questions is an answer, too: for what answers cost in memory.
+    pub(crate) async fn open_refusable(
+        address: SocketAddr,
+        path: &str,
+        count: usize,
+    ) -> io::Result<Self> {
+        Self::of(address, path, 200, count, true).await
+    }
+
+    async fn of(
+        address: SocketAddr,
+        path: &str,
+        code: u16,
+        count: usize,
+        refusable: bool,
+    ) -> io::Result<Self> {
         let mut connections = Vec::with_capacity(count);
         for _ in 0..count {
             let mut connection = Connection::open(address, path, code).await?;
+            connection.refusable = refusable;
             connection.ask().await?;
             connections.push(connection);
         }

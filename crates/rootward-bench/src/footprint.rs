@@ -146,7 +146,7 @@ impl Program {
 }
 
 async fn ask(address: SocketAddr, path: &'static str, plan: &Plan) -> io::Result<()> {
-    let crowd = Crowd::open(address, path, 200, CONNECTIONS).await?;
+    let crowd = Crowd::open_refusable(address, path, CONNECTIONS).await?;
     crowd.ask_for(plan.closed_loop).await.map(drop)
 }
 
