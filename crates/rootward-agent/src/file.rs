@@ -1,5 +1,8 @@
-//! What is read from disk: the file of the agent, and the files that its values stand in. What was in each is kept as a
-//! hash, so that a change is seen and no secret is held for it.
+//! What is read from disk: the files of a configuration, and those that its values stand in. What was in each is kept
+//! as a hash, so that a change is seen and no secret is held for it.
+//!
+//! Only files are read: a pipe, a terminal or a device may never give an end, and who waits for one hears of nothing
+//! else.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,44 +16,85 @@ use rootward_config::{MAX_TEXT_BYTES, Source};
 /// The longest value that is taken from a file of its own, in bytes.
 const MAX_VALUE_BYTES: usize = 16 * 1024;
 
-/// The file of the agent.
+/// How many files of one directory are read at most.
+const MAX_FILES: usize = 10_000;
+
+/// One file of a configuration.
 ///
 /// # Errors
 /// When it cannot be read or is no text, in a sentence.
-pub(crate) fn source(path: &Path, values: &Values) -> Result<Source, String> {
+pub fn source(path: &Path, values: &Values) -> Result<Source, String> {
     let file = path.display().to_string();
     let bytes = values
         .read(path)
         .map_err(|error| format!("cannot read {file}: {}", why(&error)))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source { file, text }),
+        // The limit may have cut a character in half; whoever compiles it says that it is too long.
+        Err(error) if error.as_bytes().len() > MAX_TEXT_BYTES => Ok(Source {
+            file,
+            text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        }),
         Err(_) => Err(format!("{file} is not text in UTF-8")),
     }
 }
 
-/// What was in each file that was read, as a hash; also that one could not be read.
+/// Every file that these name, in their order. A directory stands for its `*.yaml`, `*.yml` and `*.toml` files, by name;
+/// those whose name begins with a dot are left out.
+///
+/// # Errors
+/// Every one that cannot be read, or is no text, or holds no such file, each in a sentence.
+pub fn sources(paths: &[PathBuf], values: &Values) -> Result<Vec<Source>, Vec<String>> {
+    let mut sources = Vec::new();
+    let mut unread = Vec::new();
+    for path in paths {
+        let files = match path.is_dir() {
+            false => Ok(vec![path.clone()]),
+            true => values.list(path).map_err(|error| why(&error)),
+        };
+        match files {
+            Ok(files) if files.is_empty() => {
+                unread.push(format!("{} holds no *.yaml or *.toml file", path.display()));
+            }
+            Ok(files) => {
+                for file in files {
+                    match source(&file, values) {
+                        Ok(source) => sources.push(source),
+                        Err(sentence) => unread.push(sentence),
+                    }
+                }
+            }
+            Err(why) => unread.push(format!("cannot read {}: {why}", path.display())),
+        }
+    }
+    match unread.is_empty() {
+        true => Ok(sources),
+        false => Err(unread),
+    }
+}
+
+/// What was in each file that was read, as a hash, and which files a directory had; also that one could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Stamp(BTreeMap<PathBuf, u64>);
+pub struct Stamp(BTreeMap<PathBuf, u64>);
 
 impl Stamp {
     /// Whether every file still has in it what it had.
-    pub(crate) fn holds(&self) -> bool {
-        self.0
-            .iter()
-            .all(|(path, before)| hash(&bytes(path)) == *before)
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.0.iter().all(|(path, before)| hash_of(path) == *before)
     }
 }
 
 /// Reads files and remembers what was in them.
 #[derive(Debug, Default)]
-pub(crate) struct Values(RefCell<Stamp>);
+pub struct Values(RefCell<Stamp>);
 
 impl Values {
     /// The value in a file: all of it, without the line break at its end.
     ///
     /// # Errors
     /// Why there is none, in words that hold nothing of it.
-    pub(crate) fn value(&self, path: &str) -> Result<String, String> {
+    pub fn value(&self, path: &str) -> Result<String, String> {
         let bytes = self.read(Path::new(path)).map_err(|error| why(&error))?;
         if bytes.len() > MAX_VALUE_BYTES {
             return Err(format!("it has more than {MAX_VALUE_BYTES} bytes"));
@@ -61,7 +105,8 @@ impl Values {
     }
 
     /// What was in all files that were read.
-    pub(crate) fn stamp(self) -> Stamp {
+    #[must_use]
+    pub fn stamp(self) -> Stamp {
         self.0.into_inner()
     }
 
@@ -70,12 +115,26 @@ impl Values {
         self.0.borrow_mut().0.insert(path.to_owned(), hash(&read));
         read
     }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let listed = list(directory);
+        let mut stamp = self.0.borrow_mut();
+        stamp.0.insert(directory.to_owned(), hash(&listed));
+        listed
+    }
 }
 
-fn hash(read: &io::Result<Vec<u8>>) -> u64 {
+fn hash_of(path: &Path) -> u64 {
+    match path.is_dir() {
+        true => hash(&list(path)),
+        false => hash(&bytes(path)),
+    }
+}
+
+fn hash(read: &io::Result<impl Hash>) -> u64 {
     let mut hasher = DefaultHasher::new();
     match read {
-        Ok(bytes) => bytes.hash(&mut hasher),
+        Ok(read) => read.hash(&mut hasher),
         Err(error) => error.kind().hash(&mut hasher),
     }
     hasher.finish()
@@ -83,10 +142,45 @@ fn hash(read: &io::Result<Vec<u8>>) -> u64 {
 
 /// At most one byte more than a file may have: who reads it then says that it is too long.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = path.metadata()?.file_type();
+    if !kind.is_file() {
+        let what = match kind.is_dir() {
+            true => "it is a directory",
+            false => "it is a pipe or a device, and only files are read",
+        };
+        return Err(io::Error::other(what));
+    }
     let mut bytes = Vec::new();
     let limit = MAX_TEXT_BYTES as u64 + 1;
     File::open(path)?.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The configuration files of a directory, by name.
+fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in directory.read_dir()? {
+        let file = entry?.path();
+        let hidden = file
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let extension = file.extension().unwrap_or_default();
+        let known = ["yaml", "yml", "toml"]
+            .iter()
+            .any(|known| extension == *known);
+        if known && !hidden && !file.is_dir() {
+            files.push(file);
+        }
+    }
+    if files.len() > MAX_FILES {
+        let sentence = format!(
+            "it has {} files, and at most {MAX_FILES} are read",
+            files.len()
+        );
+        return Err(io::Error::other(sentence));
+    }
+    files.sort();
+    Ok(files)
 }
 
 fn why(error: &io::Error) -> String {

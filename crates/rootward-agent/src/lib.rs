@@ -24,7 +24,7 @@ mod access;
 mod agent;
 mod application;
 mod error;
-mod file;
+pub mod file;
 mod identity;
 mod kinds;
 mod plan;

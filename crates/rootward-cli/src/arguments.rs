@@ -77,7 +77,7 @@ The log goes to standard error; ROOTWARD_LOG sets what it holds (error, warn, in
 Exit codes: 0 stopped, 2 the configuration has problems or its address is in use,
 3 the system refused what is needed to run.")]
 pub(crate) struct Serve {
-    /// The configuration: a YAML file, or a directory whose *.yaml files are joined. Can be given several times.
+    /// The configuration: a YAML or TOML file, or a directory whose files are joined. Can be given several times.
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) config: Vec<PathBuf>,
 }
@@ -151,7 +151,7 @@ pub(crate) struct Replay {
     after_help = "Exit codes: 0 valid (there may be warnings), 2 not valid, 3 a file cannot be read."
 )]
 pub(crate) struct Validate {
-    /// The files, or directories with *.yaml files, of one configuration; or the file of an agent, for each.
+    /// The files, or directories of files, of one configuration; or the file of an agent, for each.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }

@@ -31,11 +31,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::Source;
 use crate::place::{Log, Place};
 use crate::problem::{Fault, Problems};
 use crate::read::Reader;
+use crate::syntax::parse;
 use crate::tree::Value;
-use crate::{Source, parse};
 
 mod checks;
 mod keys;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::problem::{Fault, harmless, quoted};
-use crate::yaml::MAX_SCALAR_BYTES;
+use crate::syntax::MAX_SCALAR_BYTES;
 
 /// A scalar's value and how a message may show it.
 #[derive(Debug, Clone, PartialEq, Eq)]

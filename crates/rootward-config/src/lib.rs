@@ -3,7 +3,7 @@
 //! What is absent: files, the environment, clocks, the network. Texts and variables are arguments; whoever calls reads
 //! them. The same arguments give the same answer, down to the order of problems.
 //!
-//! The way of a file, in reading order: `yaml` makes a tree with positions (`tree`), so that a syntax is one module;
+//! The way of a file, in reading order: `syntax` has `yaml` or `toml` make a tree with positions (`tree`), the same from both;
 //! `sections` reads the tree into typed values (`raw`) by the vocabulary in `keys`, with the readers in `read`, `values`,
 //! `duration`, `url` and `expand`; `check` compares the values with each other and builds [`Checked`].
 //!
@@ -41,6 +41,8 @@ mod problem;
 mod raw;
 mod read;
 mod sections;
+mod syntax;
+mod toml;
 mod tree;
 mod url;
 mod values;
@@ -53,13 +55,11 @@ pub use checked::{
 pub use date::Date;
 pub use nearest::nearest;
 pub use problem::{MAX_PROBLEMS, Problem, Problems};
-pub use yaml::{MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, MAX_TEXT_BYTES};
+pub use syntax::{MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, MAX_TEXT_BYTES};
 
-use place::{Log, Place};
-use problem::Fault;
+use place::Log;
 use raw::RawFile;
 use read::Reader;
-use tree::Position;
 
 /// One file of a configuration.
 #[derive(Clone, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub fn compile(sources: &[Source], env: &BTreeMap<String, String>) -> Result<Che
     let mut log = Log::new(sources.iter().map(|source| source.file.clone()).collect());
     let mut files = Vec::with_capacity(sources.len());
     for (file, source) in sources.iter().enumerate() {
-        let Some(document) = parse(source, file, &mut log) else {
+        let Some(document) = syntax::parse(source, file, &mut log) else {
             files.push(RawFile::unreadable());
             continue;
         };
@@ -115,20 +115,4 @@ pub fn compile(sources: &[Source], env: &BTreeMap<String, String>) -> Result<Che
         files.push(sections::read(&document, &mut reader));
     }
     check::check(files, log)
-}
-
-/// Reads a text by its syntax. TOML has the same keys and will be a second module that makes the same tree.
-fn parse(source: &Source, file: usize, log: &mut Log) -> Option<tree::Node> {
-    let extension = source.file.rsplit_once('.').map(|(_, extension)| extension);
-    if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
-        let place = Place {
-            file,
-            at: Position::START,
-            path: String::new(),
-        };
-        let fault = Fault::new("TOML is not built yet", "write YAML, with the same keys");
-        log.problem(&place, fault);
-        return None;
-    }
-    yaml::parse(&source.text, file, log)
 }

@@ -10,8 +10,8 @@ use crate::expand::{Text, expand};
 use crate::keys::{Refusal, Section};
 use crate::place::{Field, Located, Log, Place};
 use crate::problem::{Fault, harmless};
+use crate::syntax::MAX_SCALAR_BYTES;
 use crate::tree::{Entry, Node, Position, Value};
-use crate::yaml::MAX_SCALAR_BYTES;
 
 /// Gives what stands in a file, or why it cannot be read.
 pub(crate) type Files<'a> = dyn Fn(&str) -> Result<String, String> + 'a;

@@ -12,27 +12,13 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
 
 use crate::place::{Log, Place};
 use crate::problem::{Fault, harmless};
+use crate::syntax::{
+    MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, empty, too_deep, too_long, too_many, top,
+};
 use crate::tree::{Entry, Node, Position, Value};
-
-/// The largest file accepted. 10,000 services with five dependencies each are about half of it.
-pub const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
-/// The longest key or value accepted.
-pub const MAX_SCALAR_BYTES: usize = 16 * 1024;
-/// How deep lists and mappings may be nested. A configuration needs seven levels.
-pub const MAX_DEPTH: usize = 32;
-/// The most keys, values, lists and mappings in one file.
-pub const MAX_NODES: usize = 1_000_000;
 
 /// Reads one document. `None` if there is nothing to go on with; then the log says why.
 pub(crate) fn parse(text: &str, file: usize, log: &mut Log) -> Option<Node> {
-    if text.len() > MAX_TEXT_BYTES {
-        // Whoever read it may have stopped at the first byte too many, so its length is not known.
-        let message =
-            format!("the file has more than {MAX_TEXT_BYTES} bytes, and no more are read");
-        let help = "split it, or look whether it is the right file";
-        log.problem(&top(file, Position::START), Fault::new(message, help));
-        return None;
-    }
     let mut builder = Builder {
         file,
         log,
@@ -64,10 +50,7 @@ pub(crate) fn parse(text: &str, file: usize, log: &mut Log) -> Option<Node> {
     match builder.root {
         Some(node) if node.value != Value::Null => Some(node),
         Some(_) | None => {
-            let fault = Fault::new(
-                "the file is empty",
-                "write at least `services:` with one service",
-            );
+            let fault = empty("`services:` with one service");
             log.problem(&top(file, Position::START), fault);
             None
         }
@@ -116,8 +99,7 @@ impl Builder<'_> {
         if event.is_node() {
             self.nodes += 1;
             if self.nodes > MAX_NODES {
-                let message = format!("the file has more than {MAX_NODES} keys and values");
-                let fault = Fault::new(message, "split it, or look whether it is the right file");
+                let fault = too_many();
                 return Err(Stop { at, fault });
             }
         }
@@ -192,11 +174,7 @@ impl Builder<'_> {
             return Value::Null;
         }
         if text.len() > MAX_SCALAR_BYTES {
-            let message = format!(
-                "a text of {} bytes; at most {MAX_SCALAR_BYTES} are allowed",
-                text.len()
-            );
-            self.refuse(at, Fault::new(message, "shorten it"));
+            self.refuse(at, too_long(text.len()));
             return Value::Refused;
         }
         Value::Scalar(text.to_owned())
@@ -266,25 +244,12 @@ impl Builder<'_> {
     }
 }
 
-/// A place outside of any key.
-fn top(file: usize, at: Position) -> Place {
-    let path = String::new();
-    Place { file, at, path }
-}
-
 /// The parser counts lines from 1 and columns from 0.
 fn position_of(marker: granit_parser::Marker) -> Position {
     Position {
         line: marker.line(),
         column: marker.col() + 1,
     }
-}
-
-fn too_deep() -> Fault {
-    Fault::new(
-        format!("nested too deep; at most {MAX_DEPTH} levels are read"),
-        "look for brackets that are never closed",
-    )
 }
 
 /// What the parser could not read, with the usual way out where there is one.

@@ -126,7 +126,7 @@ fn a_file_that_cannot_be_read_is_named() {
     let scratch = Scratch::new();
     let ended = run(&["validate", scratch.path()]).with(2);
     assert!(
-        ended.err.ends_with("holds no *.yaml file\n"),
+        ended.err.ends_with("holds no *.yaml or *.toml file\n"),
         "{}",
         ended.err
     );
@@ -139,4 +139,60 @@ fn a_file_that_is_no_text_is_refused() {
     std::fs::write(&file, [0xff, 0xfe, 0x00]).unwrap();
     let ended = run(&["validate", &file]).with(2);
     assert!(ended.err.contains("is not text in UTF-8"), "{}", ended.err);
+}
+
+#[test]
+fn toml_is_read_with_the_same_keys_and_may_stand_beside_yaml() {
+    let scratch = Scratch::new();
+    scratch.file("a.yaml", GOOD);
+    scratch.file(
+        "b.toml",
+        "[[services]]\nname = \"cart\"\nhealth = { url = \"http://127.0.0.1:8791\" }\n",
+    );
+    // What editors leave lying around is not read.
+    scratch.file(".a.yaml", "services: [");
+    let ended = run(&["validate", scratch.path()]).with(0);
+    insta::assert_snapshot!(ended.out, @"valid: 2 services, 2 instances, 1 resource, 0 groups");
+    scratch.file(
+        "c.toml",
+        "[[services]]\nname = \"front\"\nowner = 3\nhealth = { url = \"http://127.0.0.1:8792\", fall = 0 }\n",
+    );
+    let ended = run(&["validate", scratch.path()]).with(2);
+    insta::assert_snapshot!(scratch.without(&ended.out), @r#"
+    c.toml:2:8: services[0].name: `front` is already the name of the service at a.yaml:2:9; give each its own name, or remove one
+    c.toml:4:50: services[0].health.fall: "0" is out of range; allowed are 1 to 20
+    2 problems: not valid
+    "#);
+}
+
+#[test]
+fn the_file_of_an_agent_may_be_toml() {
+    let scratch = Scratch::new();
+    let file = scratch.file(
+        "agent.toml",
+        "[service]\nname = \"cart\"\n[[checks]]\nname = \"cache\"\ncriticality = \"soft\"\nredis = { url = \"redis://cache\" }\n",
+    );
+    let ended = run(&["validate", &file]).with(0);
+    insta::assert_snapshot!(ended.out, @"valid: an agent with 1 check");
+}
+
+#[test]
+fn a_pipe_or_a_device_is_no_file_and_nobody_waits_for_it() {
+    let scratch = Scratch::new();
+    let pipe = format!("{}/rootward.yaml", scratch.path());
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    for arguments in [
+        vec!["validate", &pipe],
+        vec!["validate", scratch.path()],
+        vec!["validate", "/dev/zero"],
+        vec!["serve", "--config", &pipe],
+        vec!["agent", &pipe],
+    ] {
+        let ended = run(&arguments).with(2);
+        assert!(
+            ended.err.contains("it is a pipe or a device"),
+            "{arguments:?}: {}",
+            ended.err
+        );
+    }
 }
