@@ -30,13 +30,16 @@ pub(crate) fn deadline(context: &CheckContext) -> Duration {
 }
 
 /// Why there is no answer. The error's own text has our words and numbers only; what is below it goes to the log.
-pub(crate) fn no_answer(error: FetchError) -> Failure {
+///
+/// The number of a timeout is the limit of the check, as it was configured: that it gave up a little earlier, so as to
+/// say so, is nobody's concern.
+pub(crate) fn no_answer(error: FetchError, context: &CheckContext) -> Failure {
     let failure = Failure::new(error.category());
     let waited = error.timed_out_after().zip(error.phase());
     let failure = if let Some(fault) = error.tls_fault() {
         failure.because(fault.phrase())
-    } else if let Some((after, phase)) = waited {
-        let reason = Reason::new("timed out after").number(after);
+    } else if let Some((_, phase)) = waited {
+        let reason = Reason::new("timed out after").number(context.timeout());
         failure.because(reason.text(match phase {
             Phase::Resolving => "while resolving the name",
             Phase::Connecting => "while connecting",

@@ -185,6 +185,9 @@ fn of_kind(error: &RedisError) -> Failure {
         ) => Failure::new(ErrorCategory::NotReady),
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => Failure::new(ErrorCategory::Protocol),
         ErrorKind::Io => of_io(error),
+        // Why not, the driver does not say.
+        ErrorKind::ClusterConnectionNotFound => Failure::new(ErrorCategory::Unknown)
+            .because("the client reaches no node of the cluster"),
         // An open set, and codes of the server that the driver does not know.
         _ => match error.code() {
             Some("NOAUTH" | "WRONGPASS") => Failure::new(ErrorCategory::Auth),

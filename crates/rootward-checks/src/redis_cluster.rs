@@ -25,6 +25,7 @@ const SLOTS: u64 = 16_384;
 /// | no answer within the time limit | `timeout` |
 /// | the cluster says that it is down, or slots are not covered | `not_ready`, with how many |
 /// | a master cannot be reached or its connection breaks | `connection_refused`, `connection_reset`, `dns`, or `unknown` where the driver does not say |
+/// | no node can be reached | `unknown`: the driver does not say why |
 /// | user or password refused or missing | `auth` |
 /// | a master is loading its data | `starting` |
 ///

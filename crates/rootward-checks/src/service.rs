@@ -68,7 +68,7 @@ async fn ask(
         max_body_bytes: MAX_READINESS_BYTES,
     };
     let answer = connection.get(&[check_from(context)], &limits).await;
-    judge(&answer.map_err(no_answer)?)
+    judge(&answer.map_err(|error| no_answer(error, context))?)
 }
 
 fn judge(answer: &Answer) -> Result<Outcome, Failure> {

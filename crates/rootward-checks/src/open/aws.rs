@@ -127,6 +127,6 @@ impl AskingSigned {
             Some(body) => connection.post(&headers, body, &limits).await,
             None => connection.head(&headers, &limits).await,
         };
-        answer.map_err(no_answer)
+        answer.map_err(|error| no_answer(error, context))
     }
 }

@@ -186,7 +186,8 @@ impl Source {
             }
             Self::Sntp(target) => {
                 let limit = deadline(context);
-                let found = resolve(target, limit).await.map_err(no_answer)?;
+                let found = resolve(target, limit).await;
+                let found = found.map_err(|error| no_answer(error, context))?;
                 sntp::ask(&found, limit, now).await
             }
         }

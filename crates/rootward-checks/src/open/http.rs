@@ -243,7 +243,7 @@ impl Asking {
             HttpMethod::Get => connection.get(&headers, &limits).await,
             HttpMethod::Head => connection.head(&headers, &limits).await,
         };
-        answer.map_err(no_answer)
+        answer.map_err(|error| no_answer(error, context))
     }
 }
 

@@ -41,7 +41,7 @@ pub fn tcp(name: impl Into<String>, host: &str, port: u16) -> Result<Check<Unlab
         async move {
             reach(&target, deadline(&context))
                 .await
-                .map_err(no_answer)?;
+                .map_err(|error| no_answer(error, &context))?;
             Ok::<_, Failure>(Outcome::Up)
         }
     });

@@ -97,7 +97,7 @@ pub fn tls(name: impl Into<String>, settings: TlsSettings) -> Result<Check<Unlab
         async move {
             let reached = reach(&target, deadline(&context))
                 .await
-                .map_err(no_answer)?;
+                .map_err(|error| no_answer(error, &context))?;
             judge(&reached, SystemTime::now(), warn, fail)
         }
     });

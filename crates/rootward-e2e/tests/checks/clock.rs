@@ -10,7 +10,8 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
 use crate::every::{
-    LONG, SHORT, alone, beside_others, leaves_nothing, run, survives_refusal, survives_silence,
+    LONG, SHORT, alone, beside_others, leaves_nothing, run, run_until, survives_refusal,
+    survives_silence,
 };
 use crate::scripted::Scripted;
 
@@ -40,9 +41,12 @@ fn by_sntp(address: SocketAddr) -> Check<Unlabelled> {
 
 /// A fake time server: RFC 4330, stratum 2, its clock so many seconds ahead; `None` says nothing.
 async fn time_server(ahead: Option<i64>) -> (SocketAddr, JoinHandle<()>) {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
-        .await
-        .expect("a port");
+    time_server_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ahead).await
+}
+
+/// At an address that another one had before, perhaps.
+async fn time_server_at(address: SocketAddr, ahead: Option<i64>) -> (SocketAddr, JoinHandle<()>) {
+    let socket = UdpSocket::bind(address).await.expect("a port");
     let address = socket.local_addr().expect("its address");
     let task = tokio::spawn(async move {
         let mut question = [0; 64];
@@ -141,8 +145,50 @@ async fn a_site_with_a_clock_survives_what_every_check_does() {
 }
 
 #[tokio::test]
-async fn a_thousand_questions_to_a_time_server_leave_nothing() {
+async fn a_time_server_and_a_site_that_come_back_are_up_for_the_same_checks() {
+    let _turn = beside_others().await;
+    let (address, task) = time_server(Some(0)).await;
+    let check = by_sntp(address);
+    run_until(&check, LONG, "up").await;
+    task.abort();
+    let _ = task.await;
+    run_until(&check, LONG, "down, connection_refused, ").await;
+    let (_, again) = time_server_at(address, Some(0)).await;
+    run_until(&check, LONG, "up").await;
+    again.abort();
+
+    let site = Scripted::plain(dated_now()).await;
+    let address = site.address;
+    let check = patient(address);
+    run_until(&check, LONG, "up").await;
+    drop(site);
+    run_until(&check, LONG, "down, connection_refused, ").await;
+    let _again = Scripted::at(address, dated_now(), None).await;
+    run_until(&check, LONG, "up").await;
+}
+
+/// Takes a date that grew old while the test went on.
+fn patient(site: SocketAddr) -> Check<Unlabelled> {
+    let settings = HttpSettings::new(format!("http://{site}/"));
+    let settings = ClockSettings {
+        warn_above: Duration::from_secs(3000),
+        fail_above: None,
+        ..ClockSettings::new(ClockSource::Http(Box::new(settings)))
+    };
+    clock("clock", settings).expect("settings")
+}
+
+/// What a site with a right clock answers.
+fn dated_now() -> String {
+    let date = httpdate::fmt_http_date(SystemTime::now());
+    format!("HTTP/1.1 200 OK\r\ndate: {date}\r\ncontent-length: 0\r\n\r\n")
+}
+
+#[tokio::test]
+async fn a_thousand_questions_to_a_time_server_or_a_site_leave_nothing() {
     let _turn = alone().await;
+    let site = Scripted::plain(dated_now()).await;
+    leaves_nothing(&patient(site.address), "up").await;
     let (address, task) = time_server(Some(0)).await;
     leaves_nothing(&by_sntp(address), "up").await;
     task.abort();

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use crate::every::{LONG, alone, beside_others, leaves_nothing, run};
 
 /// A file system for a test; gone when this is dropped.
-struct Mounted(TempDir);
+pub(crate) struct Mounted(TempDir);
 
 impl Mounted {
     /// None, and says so, where it cannot be mounted: not root, or a container that may not.
@@ -33,8 +33,21 @@ impl Mounted {
         }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// One of FUSE that nobody serves, so that every question waits until the file is closed.
+    #[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+    pub(crate) fn silent() -> Option<(File, Self)> {
+        let Ok(server) = File::options().read(true).write(true).open("/dev/fuse") else {
+            eprintln!("NOT RUN: there is no /dev/fuse here");
+            return None;
+        };
+        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&server);
+        let options = format!("fd={descriptor},rootmode=40000,user_id=0,group_id=0");
+        let mounted = Self::new("fuse", &options)?;
+        Some((server, mounted))
     }
 
     fn unmount(&self) {
@@ -179,13 +192,7 @@ fn asking() -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_system_that_hangs_is_a_timeout_and_holds_one_thread_and_never_two() {
     let _turn = alone().await;
-    let Ok(server) = File::options().read(true).write(true).open("/dev/fuse") else {
-        eprintln!("NOT RUN: there is no /dev/fuse here");
-        return;
-    };
-    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&server);
-    let options = format!("fd={descriptor},rootmode=40000,user_id=0,group_id=0");
-    let Some(mounted) = Mounted::new("fuse", &options) else {
+    let Some((server, mounted)) = Mounted::silent() else {
         return;
     };
     let (interval, limit) = (Duration::from_millis(40), Duration::from_millis(20));

@@ -4,9 +4,12 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use rootward::{Check, Unlabelled};
+use rootward::{Check, Health, Unlabelled};
 use rootward_checks::{FreshnessSettings, open};
 
+use tokio::time::{Instant, sleep};
+
+use crate::disk::Mounted;
 use crate::every::{LONG, alone, beside_others, leaves_nothing, run};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -50,6 +53,38 @@ async fn a_file_is_fresh_then_late_then_stale_then_gone_and_fresh_again() {
     assert_eq!(run(&check, LONG).await, missing);
     touch(&path, SystemTime::now());
     assert_eq!(run(&check, LONG).await, "up");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_a_file_system_that_hangs_costs_its_time_limit_and_no_more() {
+    let _turn = beside_others().await;
+    let Some((server, mounted)) = Mounted::silent() else {
+        return;
+    };
+    // By the runner: a check that blocks is cut off by nobody else.
+    let check = of(mounted.path()).hard().rise(1).fall(1);
+    let check = check.interval(Duration::from_millis(200));
+    let check = check.timeout(Duration::from_millis(100));
+    let health = Health::builder("cart").instance("cart-0").check(check);
+    let health = health.start().expect("it starts");
+    let until = async |wanted: &str| {
+        let began = Instant::now();
+        loop {
+            let report = health.report();
+            let seen = report.components[0].error.as_deref().unwrap_or("-");
+            if seen.contains(wanted) {
+                return;
+            }
+            assert!(began.elapsed() < LONG, "{seen:?} and never {wanted:?}");
+            drop(report);
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    until("timed out after 100 ms").await;
+    // Its server ends: whoever waits is told.
+    drop(server);
+    until("cannot be looked at").await;
+    health.stop().await;
 }
 
 #[tokio::test]

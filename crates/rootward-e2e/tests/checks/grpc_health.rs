@@ -8,6 +8,7 @@ use rootward_checks::open::{self, GrpcHealthSettings};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::service::Routes;
 use tonic::transport::{Endpoint, Server};
@@ -16,7 +17,7 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
 use crate::every::{
-    LONG, PASSWORD, alone, beside_others, leaves_nothing, run, run_until, survives_refusal,
+    LONG, PASSWORD, SHORT, alone, beside_others, leaves_nothing, run, run_until, survives_refusal,
     survives_silence,
 };
 
@@ -88,6 +89,31 @@ fn any() -> SocketAddr {
 async fn a_grpc_server_that_says_nothing_costs_one_time_limit_and_no_connection() {
     let _turn = beside_others().await;
     survives_silence(check_at).await;
+}
+
+/// The connection is the application's, and stays.
+#[tokio::test]
+async fn a_grpc_server_that_says_nothing_costs_one_time_limit_on_a_channel_too() {
+    let _turn = beside_others().await;
+    let silent = TcpListener::bind(any()).await.expect("a port");
+    let address = silent.local_addr().expect("its address");
+    let accepting = tokio::spawn(async move {
+        let mut accepted = Vec::new();
+        while let Ok((stream, _)) = silent.accept().await {
+            accepted.push(stream);
+        }
+    });
+    let check = on_a_channel(address, "");
+    for _ in 0..2 {
+        let began = Instant::now();
+        let seen = run(&check, SHORT).await;
+        assert!(
+            seen == "cut off" || seen.starts_with("down, timeout, "),
+            "{seen}"
+        );
+        assert!(began.elapsed() < SHORT * 20, "{:?}", began.elapsed());
+    }
+    accepting.abort();
 }
 
 #[tokio::test]

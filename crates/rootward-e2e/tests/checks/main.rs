@@ -4,6 +4,7 @@
 
 mod amqp;
 mod authority;
+mod bars;
 mod clock;
 mod descriptors;
 mod disk;
@@ -31,6 +32,7 @@ mod redis_sentinel;
 mod s3;
 mod script;
 mod scripted;
+mod service;
 mod smtp;
 mod sqlite;
 mod sqs;

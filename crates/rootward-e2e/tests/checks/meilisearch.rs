@@ -48,6 +48,7 @@ async fn a_fake_meilisearch_is_available_or_not() {
             "planted",
             "down, protocol, the answer is not JSON",
         ),
+        ("401 No", "planted", "down, auth, HTTP status 401"),
         ("503 No", "planted", "down, http_status, HTTP status 503"),
     ] {
         search.answers(answer(status, body));

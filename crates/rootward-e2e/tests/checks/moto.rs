@@ -2,9 +2,12 @@
 
 use std::process::Command;
 
+use rootward::Check;
 use rootward_checks::open::AwsSettings;
 use rootward_e2e::{Error, Private, Run};
 use serde_json::Value;
+
+use crate::every::{LONG, SHORT, run, run_until};
 
 /// How many questions of the preparation are asked before keys are judged: those of [`PREPARE`], in this order.
 const UNJUDGED: &str = "9";
@@ -12,7 +15,9 @@ const UNJUDGED: &str = "9";
 /// Two users with a key each: one may look at the bucket and the queue, one may nothing. moto has an action
 /// `s3:HeadBucket` of its own, where AWS judges by `s3:ListBucket`.
 const PREPARE: &str = r#"
-import boto3, json, sys
+import boto3, json, sys, urllib.request
+# The same keys each time, so that a check goes on with its own after a restart.
+urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/moto-api/seed?a=42", method="POST")).close()
 at = dict(endpoint_url=sys.argv[1], region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
 iam, s3, sqs = (boto3.client(name, **at) for name in ("iam", "s3", "sqs"))
 keys = {}
@@ -54,7 +59,7 @@ impl Moto {
         Ok(moto)
     }
 
-    /// It forgets everything when it ends, and the keys are others then.
+    /// What it forgets when it ends is made once more: users, policies, the same keys, the bucket, the queue.
     pub(crate) async fn prepare(&mut self) -> Result<(), Error> {
         let mut command = Command::new(self.run.python()?);
         command.args(["-c", PREPARE, &self.endpoint()]);
@@ -64,6 +69,25 @@ impl Moto {
             .expect("Python starts");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         self.keys = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+        Ok(())
+    }
+
+    /// Frozen, killed, and started again with what it held before: the same check sees each, and is up again in the end.
+    pub(crate) async fn is_survived<L>(&mut self, check: &Check<L>) -> Result<(), Error> {
+        run_until(check, LONG, "up").await;
+        self.server.freeze()?;
+        let frozen = run(check, SHORT).await;
+        assert!(
+            frozen == "cut off" || frozen.starts_with("down, timeout, "),
+            "{frozen}"
+        );
+        self.server.thaw()?;
+        run_until(check, LONG, "up").await;
+        self.server.kill().await?;
+        run_until(check, LONG, "down, connection_refused, ").await;
+        self.server.start_again().await?;
+        self.prepare().await?;
+        run_until(check, LONG, "up").await;
         Ok(())
     }
 

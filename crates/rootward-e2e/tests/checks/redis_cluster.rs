@@ -4,10 +4,12 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
 use redis::{Client, Cmd, FromRedisValue};
 use rootward::{Check, Unlabelled};
 use rootward_checks::open::{self, RedisClusterSettings};
 use rootward_e2e::{Error, Private, Run, free_port};
+use tokio::time::Instant;
 
 use crate::every::{
     LONG, PASSWORD, SHORT, USER, alone, beside_others, leaves_nothing, run, run_until,
@@ -138,9 +140,7 @@ async fn a_cluster_is_down_while_a_slot_or_a_master_is_missing_and_comes_back() 
     .await;
     nodes[2].serve(SLOTS - 1, SLOTS - 1).await;
     run_until(&own, LONG, "up").await;
-    let client = ClusterClient::new([nodes[0].url(), nodes[1].url()]).expect("URLs");
-    let connection = client.get_async_connection().await.expect("it listens");
-    let through = rootward_checks::redis_cluster("cache", connection);
+    let through = rootward_checks::redis_cluster("cache", connect(&nodes).await);
     run_until(&through, LONG, "up").await;
 
     nodes[2].server.freeze()?;
@@ -173,5 +173,66 @@ async fn a_thousand_runs_against_a_cluster_of_redis_leave_nothing() -> Result<()
     let own = check(&[&nodes[0]]);
     run_until(&own, LONG, "up").await;
     leaves_nothing(&own, "up").await;
+    let through = rootward_checks::redis_cluster("cache", connect(&nodes).await);
+    leaves_nothing(&through, "up").await;
     Ok(())
+}
+
+#[tokio::test]
+async fn a_cluster_that_says_nothing_costs_the_application_no_run_that_comes_after()
+-> Result<(), Error> {
+    let _turn = beside_others().await;
+    let nodes = start().await?;
+    nodes[2].serve(SLOTS - 1, SLOTS - 1).await;
+    run_until(&check(&[&nodes[0]]), LONG, "up").await;
+    let through = rootward_checks::redis_cluster("cache", connect(&nodes).await);
+    run_until(&through, LONG, "up").await;
+    for _ in 0..2 {
+        for node in &nodes {
+            node.server.freeze()?;
+        }
+        let began = Instant::now();
+        let frozen = run(&through, SHORT).await;
+        assert!(
+            frozen == "cut off" || frozen.starts_with("down, timeout, "),
+            "{frozen}"
+        );
+        assert!(began.elapsed() < SHORT * 20, "{:?}", began.elapsed());
+        for node in &nodes {
+            node.server.thaw()?;
+        }
+        run_until(&through, LONG, "up").await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_cluster_of_which_no_node_is_there_is_said_to_and_comes_back_to_the_applications_connection_too()
+-> Result<(), Error> {
+    let _turn = beside_others().await;
+    let mut nodes = start().await?;
+    nodes[2].serve(SLOTS - 1, SLOTS - 1).await;
+    let own = check(&[&nodes[0]]);
+    run_until(&own, LONG, "up").await;
+    let through = rootward_checks::redis_cluster("cache", connect(&nodes).await);
+    run_until(&through, LONG, "up").await;
+    for node in &mut nodes {
+        node.server.kill().await?;
+    }
+    run_until(&own, LONG, "down, connection_refused, ").await;
+    // Why it cannot reach them, the application's driver does not say.
+    let unreached = "down, unknown, the client reaches no node of the cluster";
+    run_until(&through, LONG, unreached).await;
+    for node in &mut nodes {
+        node.server.start_again().await?;
+    }
+    run_until(&own, LONG, "up").await;
+    run_until(&through, LONG, "up").await;
+    Ok(())
+}
+
+/// The application's connection.
+async fn connect(nodes: &[Node; 3]) -> ClusterConnection {
+    let client = ClusterClient::new([nodes[0].url(), nodes[1].url()]).expect("URLs");
+    client.get_async_connection().await.expect("it listens")
 }

@@ -7,8 +7,8 @@ use rootward_checks::open::{self, AwsSettings};
 use rootward_e2e::Error;
 
 use crate::every::{
-    LONG, PASSWORD, SHORT, USER, alone, beside_others, leaves_nothing, run, run_until,
-    survives_refusal, survives_silence,
+    LONG, PASSWORD, USER, alone, beside_others, leaves_nothing, run, survives_refusal,
+    survives_silence,
 };
 use crate::moto::Moto;
 use crate::scripted::{Scripted, answer};
@@ -59,27 +59,11 @@ async fn a_bucket_is_up_for_who_may_see_it_and_for_nobody_else() -> Result<(), E
 }
 
 #[tokio::test]
-async fn a_store_is_seen_frozen_and_killed_and_answers_the_same_check_when_it_is_back()
--> Result<(), Error> {
+async fn a_store_is_seen_frozen_and_killed_and_comes_back_to_the_same_check() -> Result<(), Error> {
     let _turn = beside_others().await;
     let mut moto = Moto::start().await?;
     let check = check("images", moto.of("may"));
-    run_until(&check, LONG, "up").await;
-    moto.server.freeze()?;
-    let frozen = run(&check, SHORT).await;
-    assert!(
-        frozen == "cut off" || frozen.starts_with("down, timeout, "),
-        "{frozen}"
-    );
-    moto.server.thaw()?;
-    run_until(&check, LONG, "up").await;
-    moto.server.kill().await?;
-    run_until(&check, LONG, "down, connection_refused, ").await;
-    // It has forgotten the key: that it says so, and no longer refuses, is that it is back.
-    moto.server.start_again().await?;
-    moto.prepare().await?;
-    run_until(&check, LONG, "down, auth, ").await;
-    Ok(())
+    moto.is_survived(&check).await
 }
 
 #[tokio::test]

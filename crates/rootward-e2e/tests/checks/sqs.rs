@@ -73,6 +73,14 @@ async fn a_queue_is_up_until_too_much_waits_in_it() -> Result<(), Error> {
 }
 
 #[tokio::test]
+async fn a_queue_is_seen_frozen_and_killed_and_comes_back_to_the_same_check() -> Result<(), Error> {
+    let _turn = beside_others().await;
+    let mut moto = Moto::start().await?;
+    let check = check(SqsSettings::new(moto.of("may"), moto.queue()));
+    moto.is_survived(&check).await
+}
+
+#[tokio::test]
 async fn a_thousand_looks_at_a_queue_leave_nothing() -> Result<(), Error> {
     let _turn = alone().await;
     let moto = Moto::start().await?;

@@ -45,7 +45,7 @@ async fn a_port_that_does_not_even_accept_is_cut_off() {
     let check = check_at(address).await;
     let seen = run(&check, SHORT).await;
     assert!(
-        seen == "down, timeout, timed out after 285 ms while connecting" || seen == "cut off",
+        seen == "down, timeout, timed out after 300 ms while connecting" || seen == "cut off",
         "{seen}"
     );
 }
