@@ -35,7 +35,7 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
         .defaults
         .as_ref()
         .map_or(&RawTiming::ABSENT, |defaults| &defaults.timing);
-    let targets = targets::check(&written, defaults, &mut log);
+    let (targets, dns) = targets::check(&written, defaults, &mut log);
     let groups = groups::check(&written, &known, &mut log);
     if log.has_problems() {
         return Err(log.finish().expect_err("there are problems"));
@@ -69,6 +69,7 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
             .unwrap_or(DEFAULT_LISTEN_INTERNAL),
         map,
         targets,
+        dns,
         groups,
         namespaces: namespaces(&written),
         reviews: edges.reviews,

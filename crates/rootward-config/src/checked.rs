@@ -33,6 +33,8 @@ pub struct Checked {
     pub map: Map,
     /// What is polled, in the order in which it was written. No two have the same identity or the same URL.
     pub targets: Vec<TargetSpec>,
+    /// Services whose instances are the addresses of a name, in the order in which they were written.
+    pub dns: Vec<DnsSpec>,
     /// The groups, in the order in which they were written.
     pub groups: Vec<GroupSpec>,
     /// The namespace of each service that has one, by the service's name.
@@ -79,6 +81,26 @@ pub struct TargetSpec {
     /// The whole exchange; below the interval.
     pub timeout: Duration,
     /// The age from which a report counts as unknown; at least interval plus timeout.
+    pub stale_after: Duration,
+    /// How many poll outcomes in a row change a status.
+    pub thresholds: Thresholds,
+}
+
+/// A service whose instances are found by a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DnsSpec {
+    /// Which service.
+    pub service: Name,
+    /// The `http` or `https` URL whose host is looked up. Every address it has is an instance, asked for the path of this
+    /// URL under its host.
+    pub url: String,
+    /// As in [`TargetSpec`], like all below.
+    pub roots: Option<PathBuf>,
+    /// From one poll of an instance to the next.
+    pub interval: Duration,
+    /// The whole exchange.
+    pub timeout: Duration,
+    /// The age from which a report counts as unknown.
     pub stale_after: Duration,
     /// How many poll outcomes in a row change a status.
     pub thresholds: Thresholds,

@@ -112,6 +112,7 @@ pub(crate) static HEALTH: Section<'static> = Section {
     keys: &[
         "url",
         "urls",
+        "dns",
         "interval",
         "timeout",
         "stale_after",
@@ -120,7 +121,6 @@ pub(crate) static HEALTH: Section<'static> = Section {
         "roots",
     ],
     later: &[
-        "dns",
         "kubernetes",
         "consul",
         "push",

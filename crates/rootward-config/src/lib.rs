@@ -50,7 +50,7 @@ mod yaml;
 
 pub use checked::{
     AggregatorSpec, Checked, DEFAULT_INTERVAL, DEFAULT_LISTEN_INTERNAL, DEFAULT_PAGE_UNKNOWN_AFTER,
-    DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, GroupSpec, LabelReview, TargetSpec,
+    DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, DnsSpec, GroupSpec, LabelReview, TargetSpec,
 };
 pub use date::Date;
 pub use nearest::nearest;

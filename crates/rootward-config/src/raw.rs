@@ -86,6 +86,8 @@ pub(crate) struct RawService {
     pub(crate) namespace: Field<Name>,
     pub(crate) zone: Field<Name>,
     pub(crate) urls: Vec<RawUrl>,
+    /// The URL whose host stands for every address it resolves to.
+    pub(crate) dns: Field<TargetUrl>,
     /// How many URLs were written, readable or not; `None` if there is no telling.
     pub(crate) urls_written: Option<usize>,
     pub(crate) timing: RawTiming,

@@ -152,13 +152,22 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         health,
         "say where its report is: health: {url: http://HOST:PORT/health}",
     );
-    let (urls, urls_written, timing, roots) = match given(health) {
+    let (dns, (urls, urls_written), timing, roots) = match given(health) {
         Some(health) => {
-            let (urls, written) = urls(&health, reader);
+            let dns = reader.value(&health, "dns", parse_dns);
+            let urls = match dns {
+                Field::Absent => urls(&health, reader),
+                Field::Given(_) | Field::Refused => no_urls(&health, reader),
+            };
             let timing = timing(&health, reader);
-            (urls, written, timing, roots(&health, reader))
+            (dns, urls, timing, roots(&health, reader))
         }
-        None => (Vec::new(), None, RawTiming::ABSENT, Field::Refused),
+        None => (
+            Field::Refused,
+            (Vec::new(), None),
+            RawTiming::ABSENT,
+            Field::Refused,
+        ),
     };
     let at_least = match reader.section(&fields, "instances", &keys::INSTANCES) {
         Field::Given(instances) => reader.value(&instances.value, "at_least", |text| {
@@ -174,6 +183,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         namespace: reader.value(&fields, "namespace", values::name),
         zone: reader.value(&fields, "zone", values::name),
         urls,
+        dns,
         urls_written,
         timing,
         roots,
@@ -188,7 +198,9 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
     let many = reader.list(health, "urls", keys::URL.example);
     match (one, many) {
         (Field::Absent, Field::Absent)
-            if health.has_misspelt("url") || health.has_misspelt("urls") =>
+            if ["url", "urls", "dns"]
+                .iter()
+                .any(|key| health.has_misspelt(key)) =>
         {
             (Vec::new(), None)
         }
@@ -232,6 +244,18 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
     }
 }
 
+/// Where a name stands for all instances, no instance is written beside it.
+fn no_urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<usize>) {
+    let url = reader.value(health, "url", parse_url);
+    let urls = reader.list(health, "urls", keys::URL.example);
+    if !matches!((&url, &urls), (Field::Absent, Field::Absent)) {
+        let message = "a service has `dns` or URLs, not both";
+        let fault = Fault::new(message, "keep the one from which all instances are found");
+        reader.log.problem(&health.place, fault);
+    }
+    (Vec::new(), None)
+}
+
 /// One of `urls`: the URL itself, or with the name of the instance that answers there.
 fn url(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawUrl> {
     if item.is_text() {
@@ -255,6 +279,16 @@ fn url(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawUrl> {
 
 fn parse_url(text: &Text) -> Result<TargetUrl, Fault> {
     TargetUrl::parse(text.value())
+}
+
+/// A URL with a name in it.
+fn parse_dns(text: &Text) -> Result<TargetUrl, Fault> {
+    let url = TargetUrl::parse(text.value())?;
+    if url.is_of_an_address() {
+        let message = "the URL has an address, which stands for itself";
+        return Err(Fault::new(message, "write it as `url`, or a name here"));
+    }
+    Ok(url)
 }
 
 fn dependency(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawDependency> {

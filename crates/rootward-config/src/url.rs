@@ -116,6 +116,11 @@ impl TargetUrl {
         }
     }
 
+    /// Whether its host is an address and no name.
+    pub(crate) fn is_of_an_address(&self) -> bool {
+        self.host.starts_with('[') || self.host.parse::<Ipv4Addr>().is_ok()
+    }
+
     /// Host and port as the name of an instance: `cart.shop.svc:8790`. An IPv6 address loses its brackets, which names
     /// may not contain, and gets a digit in front where it begins with `::`, which leaves the address the same.
     pub(crate) fn instance_name(&self) -> String {

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::api;
 use crate::clock::Clock;
+use crate::discovery::Discovery;
 use crate::driver::Driver;
 use crate::error::{Error, Kind, Refusal};
 use crate::events;
@@ -61,17 +62,21 @@ impl App {
 
     pub(crate) fn build_with(config: Checked, history: Box<dyn History>) -> Result<Self, Error> {
         let settings = setup::settings(&config);
-        let targets = setup::targets(&config);
-        let asks = setup::asks(&config)?;
+        let roster = setup::roster(&config)?;
         let (listener, address) = listen(config.listen_internal)?;
 
         let clock = Arc::new(Clock::start());
-        let count = targets.len();
+        let count = roster.len();
         let map = Arc::new(config.map);
-        let engine = Engine::new(map, targets, settings, clock.now());
+        let engine = Engine::new(
+            Arc::clone(&map),
+            roster.targets(),
+            settings.clone(),
+            clock.now(),
+        );
         let (publish, published) = watch::channel(engine.snapshot());
         let snapshots = SnapshotReader::new(published, Arc::clone(&clock));
-        let metrics = Arc::new(Metrics::new(snapshots.clone(), count));
+        let metrics = Arc::new(Metrics::new(snapshots.clone()));
         let ledger = Ledger::new(history);
         let router = api::router(api::Shared {
             snapshots: snapshots.clone(),
@@ -88,11 +93,15 @@ impl App {
                 engine,
                 ledger,
                 poller: Poller::new(
-                    asks,
+                    roster.asks(),
                     MAX_POLLS_IN_FLIGHT,
                     Arc::clone(&clock),
                     Arc::clone(&metrics),
                 ),
+                map,
+                settings,
+                roster,
+                discovery: Discovery::new(),
                 clock,
                 publish,
                 metrics,

@@ -6,18 +6,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::Moment;
-use rootward_core::engine::{Action, Engine, Poll, PollOutcome};
+use rootward_core::engine::{Action, Engine, Poll, PollOutcome, Settings};
 use rootward_core::incident::IncidentEvent;
 use rootward_core::snapshot::{PollWord, Snapshot, Transition};
+use rootward_core::{InstanceStatus, Map, Moment};
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
 use crate::clock::Clock;
+use crate::discovery::{Discovery, Looked};
 use crate::events;
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
 use crate::poller::{Begun, Poller};
+use crate::roster::Roster;
 use crate::stop::Stop;
 use crate::summary::Summary;
 
@@ -27,6 +29,11 @@ pub(crate) struct Driver {
     pub(crate) engine: Engine,
     pub(crate) ledger: Ledger,
     pub(crate) poller: Poller,
+    /// What the engine was told last.
+    pub(crate) map: Arc<Map>,
+    pub(crate) settings: Settings,
+    pub(crate) roster: Roster,
+    pub(crate) discovery: Discovery,
     pub(crate) clock: Arc<Clock>,
     pub(crate) publish: watch::Sender<Arc<Snapshot>>,
     pub(crate) metrics: Arc<Metrics>,
@@ -38,6 +45,8 @@ pub(crate) struct Driver {
 enum Event {
     /// A poll ended, however.
     PollFinished(Poll),
+    /// A name was looked up.
+    Looked(Looked),
     /// The engine wants to be told the time; it was due at this moment.
     Tick(Moment),
     /// It is over.
@@ -49,9 +58,11 @@ impl Driver {
     pub(crate) async fn run(mut self, mut stop: Stop) -> Summary {
         let now = self.clock.now();
         self.act(now, now);
+        self.discovery.watch(self.roster.names());
         loop {
             match self.next(&mut stop).await {
                 Event::PollFinished(poll) => self.finish(poll),
+                Event::Looked(looked) => self.look(&looked),
                 Event::Tick(due) => {
                     if let Some(step) = self.clock.follow_wall() {
                         events::wall_clock_stepped(step);
@@ -68,7 +79,7 @@ impl Driver {
                 Event::Stop => break,
             }
         }
-        self.summary.abandoned = self.poller.stop().await;
+        self.summary.abandoned += self.poller.stop().await;
         self.summary
     }
 
@@ -80,14 +91,51 @@ impl Driver {
             // Before polls: a tick is due at most every 50 ms, and it is what keeps the others on time.
             () = sleep_until(self.clock.instant(due)) => Event::Tick(due),
             poll = self.poller.finished() => Event::PollFinished(poll),
+            looked = self.discovery.looked() => Event::Looked(looked),
         }
     }
 
     fn finish(&mut self, poll: Poll) {
         self.count(&poll);
         let now = poll.finished;
+        let gone = self
+            .roster
+            .polled(&poll.instance, poll.started, is_well(&poll.outcome));
         self.engine.handle_poll(poll);
+        if gone {
+            self.retarget(now);
+        }
         self.act(now, now);
+    }
+
+    /// Takes what a name resolves to. A failure changes nothing: the last good addresses are polled.
+    fn look(&mut self, looked: &Looked) {
+        let now = self.clock.now();
+        match &looked.found {
+            Ok(found) => {
+                if self.roster.look(&looked.service, found, now) {
+                    self.retarget(now);
+                    self.act(now, now);
+                }
+            }
+            Err(error) => events::not_looked_up(&looked.service, error),
+        }
+    }
+
+    /// Polls from now on who is on the roster now.
+    fn retarget(&mut self, now: Moment) {
+        let replaced = self.engine.replace(
+            Arc::clone(&self.map),
+            self.roster.targets(),
+            self.settings.clone(),
+            now,
+        );
+        for begun in self.poller.replace(self.roster.asks()) {
+            self.summary.abandoned += 1;
+            self.engine
+                .handle_abandoned(&begun.instance, begun.released, now);
+        }
+        events::retargeted(&replaced);
     }
 
     /// Does what the engine wants since it was told at `released`, which should have been at `due`.
@@ -145,6 +193,19 @@ impl Driver {
         self.metrics
             .poll_ended(word, Duration::from_micros(poll.took_us), at);
         events::poll_ended(poll, word);
+    }
+}
+
+/// Whether an instance says that it is well.
+fn is_well(outcome: &PollOutcome) -> bool {
+    match outcome {
+        PollOutcome::Report(report) => match report.status {
+            InstanceStatus::Healthy | InstanceStatus::Degraded => true,
+            InstanceStatus::Unhealthy | InstanceStatus::Starting => false,
+        },
+        PollOutcome::ErrorStatus(_) | PollOutcome::Malformed(_) | PollOutcome::NoAnswer { .. } => {
+            false
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use rootward_core::InstanceId;
 use rootward_fetch::{TargetError, TlsError};
 
 /// The aggregator could not start, or had to end.
@@ -19,16 +18,10 @@ pub(crate) enum Kind {
         address: SocketAddr,
         source: Refusal,
     },
-    #[error("cannot poll {instance}")]
-    Target {
-        instance: InstanceId,
-        source: TargetError,
-    },
-    #[error("cannot poll {instance} over TLS")]
-    Roots {
-        instance: InstanceId,
-        source: TlsError,
-    },
+    #[error("cannot poll {who}")]
+    Target { who: String, source: TargetError },
+    #[error("cannot poll {who} over TLS")]
+    Roots { who: String, source: TlsError },
     #[error("the {0} ended by itself")]
     Ended(&'static str),
 }

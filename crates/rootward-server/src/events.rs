@@ -7,9 +7,11 @@ use std::error::Error as Source;
 use std::io;
 use std::net::SocketAddr;
 
-use rootward_core::engine::Poll;
+use rootward_core::Name;
+use rootward_core::engine::{Poll, Replaced};
 use rootward_core::incident::IncidentEvent;
 use rootward_core::snapshot::{PollWord, Transition};
+use rootward_fetch::FetchError;
 use tracing::{debug, error, info, warn};
 
 use crate::summary::Summary;
@@ -64,6 +66,25 @@ pub(crate) fn poll_ended(poll: &Poll, word: PollWord) {
         outcome = word.as_str(),
         took_us = poll.took_us,
         "poll ended"
+    );
+}
+
+/// Other instances are polled from now on.
+pub(crate) fn retargeted(replaced: &Replaced) {
+    let Replaced {
+        kept,
+        begun,
+        ended,
+        changed: _,
+    } = replaced;
+    info!(kept, begun, ended, "other instances are polled");
+}
+
+pub(crate) fn not_looked_up(service: &Name, error: &FetchError) {
+    warn!(
+        %service,
+        error = %chain(error),
+        "the name was not looked up: its last good addresses are polled"
     );
 }
 

@@ -7,6 +7,7 @@
 mod api;
 mod app;
 mod clock;
+mod discovery;
 mod driver;
 mod error;
 mod events;
@@ -16,6 +17,7 @@ mod listener;
 mod metrics;
 mod poller;
 mod published;
+mod roster;
 mod round;
 mod setup;
 mod stop;

@@ -48,7 +48,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// All at zero, with a view of what is published.
-    pub(crate) fn new(snapshots: SnapshotReader, targets: usize) -> Self {
+    pub(crate) fn new(snapshots: SnapshotReader) -> Self {
         let mut registry = Registry::with_prefix("rootward");
         let polls = PollsByOutcome::default();
         let poll_duration = Histogram::new(DURATION_BUCKETS);
@@ -103,7 +103,7 @@ impl Metrics {
             "Changes that could not be written to the history",
             history_errors.clone(),
         );
-        registry.register_collector(Box::new(view::View::new(snapshots, targets)));
+        registry.register_collector(Box::new(view::View::new(snapshots)));
         Self {
             registry,
             polls,
@@ -120,6 +120,11 @@ impl Metrics {
 
     pub(crate) fn poll_began(&self) {
         self.in_flight.inc();
+    }
+
+    /// It ended without an outcome: its target is not polled any more.
+    pub(crate) fn poll_abandoned(&self) {
+        self.in_flight.dec();
     }
 
     pub(crate) fn poll_sent(&self, late: Duration) {

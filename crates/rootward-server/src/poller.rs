@@ -15,7 +15,7 @@ use rootward_core::{ErrorCategory, InstanceId, Moment};
 use rootward_fetch::{Connection, Limits, Target};
 use rootward_wire::limits::MAX_REPORT_BYTES;
 use tokio::sync::Semaphore;
-use tokio::task::{self, JoinError, JoinSet};
+use tokio::task::{self, AbortHandle, JoinError, JoinSet};
 use tokio::time::Instant;
 
 use crate::clock::Clock;
@@ -42,7 +42,7 @@ pub(crate) struct Poller {
     /// The connections of targets that are not being asked at the moment.
     idle: HashMap<InstanceId, Connection>,
     tasks: JoinSet<(Poll, Connection)>,
-    running: HashMap<task::Id, Begun>,
+    running: HashMap<task::Id, Running>,
     permits: Arc<Semaphore>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
@@ -58,6 +58,13 @@ pub(crate) struct Begun {
     pub(crate) released: Moment,
     /// When it should have been released.
     pub(crate) due: Moment,
+}
+
+/// A poll that runs.
+#[derive(Debug)]
+struct Running {
+    begun: Begun,
+    abort: AbortHandle,
 }
 
 impl Poller {
@@ -98,21 +105,53 @@ impl Poller {
         );
         self.metrics.poll_began();
         let task = self.tasks.spawn(poll);
-        self.running.insert(task.id(), begun);
+        self.running
+            .insert(task.id(), Running { begun, abort: task });
+    }
+
+    /// Asks these from now on. Polls of others end without an outcome; returns them. Connections to others are closed.
+    pub(crate) fn replace(&mut self, asks: BTreeMap<InstanceId, Ask>) -> Vec<Begun> {
+        let before = std::mem::replace(&mut self.asks, asks);
+        let asks = &self.asks;
+        let same = |id: &InstanceId| {
+            asks.get(id).map(|ask| &ask.target) == before.get(id).map(|ask| &ask.target)
+        };
+        self.idle.retain(|id, _| same(id));
+        let mut ended = Vec::new();
+        self.running.retain(|_, running| {
+            let stays = same(&running.begun.instance);
+            if !stays {
+                running.abort.abort();
+                ended.push(running.begun.clone());
+            }
+            stays
+        });
+        for _ in &ended {
+            self.metrics.poll_abandoned();
+        }
+        ended
     }
 
     /// Waits for the next poll to end; forever while none runs. Nothing is lost if the wait is given up.
     pub(crate) async fn finished(&mut self) -> Poll {
-        match self.tasks.join_next_with_id().await {
-            Some(joined) => self.settle(joined),
-            None => std::future::pending().await,
+        loop {
+            let Some(joined) = self.tasks.join_next_with_id().await else {
+                return std::future::pending().await;
+            };
+            if let Some(poll) = self.settle(joined) {
+                return poll;
+            }
         }
     }
 
     /// A poll that has ended already, if one has.
     pub(crate) fn try_finished(&mut self) -> Option<Poll> {
-        let joined = self.tasks.try_join_next_with_id()?;
-        Some(self.settle(joined))
+        loop {
+            let joined = self.tasks.try_join_next_with_id()?;
+            if let Some(poll) = self.settle(joined) {
+                return Some(poll);
+            }
+        }
     }
 
     /// Ends every poll that runs, without outcomes; returns how many there were. Their connections are closed.
@@ -122,26 +161,27 @@ impl Poller {
         abandoned
     }
 
-    fn settle(&mut self, joined: Result<(task::Id, (Poll, Connection)), JoinError>) -> Poll {
+    /// The outcome, unless nobody waits for it any more.
+    fn settle(
+        &mut self,
+        joined: Result<(task::Id, (Poll, Connection)), JoinError>,
+    ) -> Option<Poll> {
         match joined {
             Ok((id, (poll, connection))) => {
-                self.running.remove(&id);
+                self.running.remove(&id)?;
                 self.idle.insert(poll.instance.clone(), connection);
-                poll
+                Some(poll)
             }
             Err(error) => self.failed(&error),
         }
     }
 
     /// A poll whose task did not return: a fault of ours, which must not leave the instance without an outcome.
-    fn failed(&mut self, error: &JoinError) -> Poll {
-        let begun = self
-            .running
-            .remove(&error.id())
-            .expect("every task was entered when it was spawned");
+    fn failed(&mut self, error: &JoinError) -> Option<Poll> {
+        let begun = self.running.remove(&error.id())?.begun;
         events::poller_failed(&begun.instance);
         let finished = self.clock.now();
-        Poll {
+        Some(Poll {
             instance: begun.instance,
             started: begun.released,
             finished,
@@ -150,7 +190,7 @@ impl Poller {
                 category: ErrorCategory::Panic,
                 text: "the poller failed".into(),
             },
-        }
+        })
     }
 }
 
@@ -220,7 +260,7 @@ mod tests {
         });
         let clock = Arc::new(Clock::start());
         let snapshots = sample::reader(sample::unseen(), Arc::clone(&clock));
-        let metrics = Arc::new(Metrics::new(snapshots, targets.len()));
+        let metrics = Arc::new(Metrics::new(snapshots));
         Poller::new(asks.collect(), max_in_flight, clock, metrics)
     }
 
@@ -247,7 +287,11 @@ mod tests {
     async fn a_poll_that_panics_ends_with_an_outcome_all_the_same() {
         let mut poller = poller(1, &[]);
         let task = poller.tasks.spawn(async { panic!("a fault of ours") });
-        poller.running.insert(task.id(), begun("cart"));
+        let running = Running {
+            begun: begun("cart"),
+            abort: task.clone(),
+        };
+        poller.running.insert(task.id(), running);
         let poll = next(&mut poller).await;
         assert_eq!(poll.instance, sample::id("cart", "0"));
         let PollOutcome::NoAnswer { category, text } = poll.outcome else {

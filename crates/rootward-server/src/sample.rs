@@ -76,6 +76,7 @@ pub(crate) fn unreachable_front() -> Checked {
             stale_after: Duration::from_millis(250),
             thresholds: Thresholds::DEFAULT,
         }],
+        dns: Vec::new(),
         groups: Vec::new(),
         namespaces: BTreeMap::new(),
         reviews: Vec::new(),

@@ -5,63 +5,72 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rootward_config::{Checked, DEFAULT_INTERVAL, TargetSpec};
-use rootward_core::{InstanceId, Settings, Target};
+use rootward_config::{Checked, DEFAULT_INTERVAL};
+use rootward_core::{Settings, Target};
 use rootward_fetch::{Tls, TlsError};
 
 use crate::error::{Error, Kind};
 use crate::poller::Ask;
+use crate::roster::{Named, Roster};
 
 pub(crate) fn settings(config: &Checked) -> Settings {
     Settings {
-        epoch_interval: usual_interval(&config.targets),
+        epoch_interval: usual_interval(config),
         hold_limit: config.aggregator.page_within,
         page_unknown_after: config.aggregator.page_unknown_after,
     }
 }
 
-pub(crate) fn targets(config: &Checked) -> Vec<Target> {
-    config
-        .targets
-        .iter()
-        .map(|spec| Target {
+/// Who is polled: at first those who are written, and nobody yet of those who are looked up.
+pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
+    let mut trust = Trust::default();
+    let written = config.targets.iter().map(|spec| {
+        let target = Target {
             id: spec.id.clone(),
             interval: spec.interval,
             stale_after: spec.stale_after,
             thresholds: spec.thresholds,
-        })
-        .collect()
-}
-
-pub(crate) fn asks(config: &Checked) -> Result<BTreeMap<InstanceId, Ask>, Error> {
-    let mut trust = Trust::default();
-    let ask = |spec: &TargetSpec| {
-        let target = target(spec, &mut trust)?;
+        };
+        let url = asked(&spec.url, spec.roots.as_deref(), &spec.id, &mut trust)?;
         let timeout = spec.timeout;
-        Ok((spec.id.clone(), Ask { target, timeout }))
-    };
-    config.targets.iter().map(ask).collect()
+        let ask = Ask {
+            target: url,
+            timeout,
+        };
+        Ok((target, ask))
+    });
+    let written = written.collect::<Result<_, Error>>()?;
+    let named = config.dns.iter().map(|spec| {
+        let service = &spec.service;
+        let target = asked(&spec.url, spec.roots.as_deref(), service, &mut trust)?;
+        let timeout = spec.timeout;
+        Ok((service.clone(), Named::new(Ask { target, timeout }, spec)))
+    });
+    let named = named.collect::<Result<_, Error>>()?;
+    Ok(Roster::new(written, named))
 }
 
 /// Whom to ask: never at a link-local address, whatever a name resolves to.
-fn target(spec: &TargetSpec, trust: &mut Trust) -> Result<rootward_fetch::Target, Error> {
-    let secured = spec
-        .url
+fn asked(
+    url: &str,
+    roots: Option<&Path>,
+    who: &impl ToString,
+    trust: &mut Trust,
+) -> Result<rootward_fetch::Target, Error> {
+    let secured = url
         .get(..8)
         .is_some_and(|start| start.eq_ignore_ascii_case("https://"));
     let parsed = if secured {
-        let tls = trust
-            .of(spec.roots.as_deref())
-            .map_err(|source| Kind::Roots {
-                instance: spec.id.clone(),
-                source,
-            })?;
-        rootward_fetch::Target::parse_with(&spec.url, tls)
+        let tls = trust.of(roots).map_err(|source| Kind::Roots {
+            who: who.to_string(),
+            source,
+        })?;
+        rootward_fetch::Target::parse_with(url, tls)
     } else {
-        rootward_fetch::Target::parse(&spec.url)
+        rootward_fetch::Target::parse(url)
     };
     let target = parsed.map_err(|source| Kind::Target {
-        instance: spec.id.clone(),
+        who: who.to_string(),
         source,
     })?;
     Ok(target.refusing_link_local())
@@ -86,10 +95,11 @@ impl Trust {
 }
 
 /// The interval that most instances have, which is what a round is; the longest of several equally common ones.
-fn usual_interval(targets: &[TargetSpec]) -> Duration {
+fn usual_interval(config: &Checked) -> Duration {
     let mut counts: BTreeMap<Duration, usize> = BTreeMap::new();
-    for target in targets {
-        *counts.entry(target.interval).or_default() += 1;
+    let written = config.targets.iter().map(|target| target.interval);
+    for interval in written.chain(config.dns.iter().map(|named| named.interval)) {
+        *counts.entry(interval).or_default() += 1;
     }
     counts
         .into_iter()
@@ -130,7 +140,7 @@ mod tests {
                     continue;
                 };
                 taken += 1;
-                if let Err(error) = asks(&config) {
+                if let Err(error) = roster(&config) {
                     let source = std::error::Error::source(&error).map(ToString::to_string);
                     refused.push(format!("{url}: {}", source.unwrap_or_default()));
                 }

@@ -6,23 +6,41 @@ use std::path::PathBuf;
 use rootward_core::{InstanceId, Name};
 
 use super::timing::Timing;
-use crate::checked::TargetSpec;
+use crate::checked::{DnsSpec, TargetSpec};
 use crate::place::{Field, Located, Log, Place};
 use crate::problem::Fault;
 use crate::raw::{RawFile, RawService, RawTiming, RawUrl};
 use crate::url::TargetUrl;
 
 /// Checks the addresses of every service.
-pub(super) fn check(written: &RawFile, defaults: &RawTiming, log: &mut Log) -> Vec<TargetSpec> {
+pub(super) fn check(
+    written: &RawFile,
+    defaults: &RawTiming,
+    log: &mut Log,
+) -> (Vec<TargetSpec>, Vec<DnsSpec>) {
     let defaults = Timing::of_defaults(defaults, log);
     let usual_roots = written.defaults.as_ref().and_then(|d| d.roots.value());
     let mut polled: BTreeMap<&TargetUrl, &Place> = BTreeMap::new();
     let mut targets = Vec::new();
+    let mut dns = Vec::new();
     for service in &written.services {
         check_at_least(service, log);
         check_roots(service, log);
         let roots = service.roots.value().or(usual_roots);
         let timing = defaults.of_service(&service.timing, log);
+        if let (Field::Given(url), Some(service), Some(timing)) =
+            (&service.dns, service.name.value(), &timing)
+        {
+            dns.push(DnsSpec {
+                service: service.clone(),
+                url: url.value.to_string(),
+                roots: roots.filter(|_| url.value.is_secured()).map(PathBuf::from),
+                interval: timing.interval,
+                timeout: timing.timeout,
+                stale_after: timing.stale_after,
+                thresholds: timing.thresholds,
+            });
+        }
         let mut instances: BTreeMap<Name, &Place> = BTreeMap::new();
         for RawUrl { url, instance } in &service.urls {
             if let Some(first) = polled.get(&url.value) {
@@ -65,7 +83,7 @@ pub(super) fn check(written: &RawFile, defaults: &RawTiming, log: &mut Log) -> V
             });
         }
     }
-    targets
+    (targets, dns)
 }
 
 /// Whoever says whom to believe expects a certificate to be shown.
@@ -73,8 +91,12 @@ fn check_roots(service: &RawService, log: &mut Log) {
     let Field::Given(roots) = &service.roots else {
         return;
     };
-    let asked_plainly = |url: &RawUrl| !url.url.value.is_secured();
-    if !service.urls.is_empty() && service.urls.iter().all(asked_plainly) {
+    let mut urls = service.urls.iter().map(|url| &url.url.value);
+    let asked = service.urls.len() + usize::from(service.dns.value().is_some());
+    if asked > 0
+        && !urls.any(TargetUrl::is_secured)
+        && !service.dns.value().is_some_and(TargetUrl::is_secured)
+    {
         let message = "no URL of this service is asked over TLS, so nobody shows a certificate";
         log.problem(
             &roots.place,

@@ -47,7 +47,7 @@ async fn over(snapshot: Snapshot) -> Router {
         public_name: Some(format!("The {name}")),
     };
     router(Shared {
-        metrics: Arc::new(Metrics::new(snapshots.clone(), 8)),
+        metrics: Arc::new(Metrics::new(snapshots.clone())),
         snapshots,
         history: ledger.reader(),
         write_health: ledger.write_health(),
@@ -350,7 +350,7 @@ async fn a_history_that_cannot_be_written_shows_in_readiness() {
     let mut ledger = Ledger::new(Box::new(Full));
     let snapshots = sample::published(sample::healthy()).await;
     let shared = Shared {
-        metrics: Arc::new(Metrics::new(snapshots.clone(), 8)),
+        metrics: Arc::new(Metrics::new(snapshots.clone())),
         snapshots,
         history: ledger.reader(),
         write_health: ledger.write_health(),

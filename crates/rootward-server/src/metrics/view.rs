@@ -15,12 +15,11 @@ use crate::published::SnapshotReader;
 #[derive(Debug)]
 pub(super) struct View {
     snapshots: SnapshotReader,
-    targets: usize,
 }
 
 impl View {
-    pub(super) fn new(snapshots: SnapshotReader, targets: usize) -> Self {
-        Self { snapshots, targets }
+    pub(super) const fn new(snapshots: SnapshotReader) -> Self {
+        Self { snapshots }
     }
 }
 
@@ -37,7 +36,7 @@ impl Collector for View {
             "targets",
             "Instances that are polled.",
             None,
-            count(self.targets),
+            count(snapshot.services.iter().map(|s| s.instances.len()).sum()),
         )?;
         one(
             "snapshot_age",

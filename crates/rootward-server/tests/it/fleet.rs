@@ -162,8 +162,13 @@ impl Fleet {
 
     /// Starts a target whose manner can be changed; the next question gets the new one.
     pub(crate) fn start_changing(&self, manner: Manner) -> (SocketAddr, Asked, Changing) {
+        self.start_at("127.0.0.1:0", manner)
+    }
+
+    /// The same, at this address.
+    pub(crate) fn start_at(&self, address: &str, manner: Manner) -> (SocketAddr, Asked, Changing) {
         let runtime = self.runtime.as_ref().unwrap();
-        let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let listener = StdListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Asked::default();

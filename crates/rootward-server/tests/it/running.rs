@@ -79,6 +79,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
         })
         .unwrap(),
         targets,
+        dns: Vec::new(),
         groups: Vec::new(),
         namespaces: BTreeMap::new(),
         reviews: Vec::new(),

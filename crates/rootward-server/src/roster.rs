@@ -1,0 +1,151 @@
+//! Who is polled: the instances that are written in the configuration, and those that names resolve to.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rootward_config::DnsSpec;
+use rootward_core::{InstanceId, Moment, Name, Target};
+
+use crate::discovery::membership::Membership;
+use crate::poller::Ask;
+
+/// Everyone who is polled, and how.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    written: Vec<(Target, Ask)>,
+    named: BTreeMap<Name, Named>,
+}
+
+/// A service whose instances are the addresses of a name.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// How each of them is asked, but for the address.
+    ask: Ask,
+    interval: Duration,
+    stale_after: Duration,
+    thresholds: rootward_core::Thresholds,
+    members: Membership,
+    /// The members by their names as instances.
+    by_name: BTreeMap<Name, SocketAddr>,
+}
+
+impl Named {
+    /// Nobody yet. The members are asked for what `like` says, under their own names.
+    pub(crate) fn new(ask: Ask, like: &DnsSpec) -> Self {
+        Self {
+            ask,
+            interval: like.interval,
+            stale_after: like.stale_after,
+            thresholds: like.thresholds,
+            members: Membership::default(),
+            by_name: BTreeMap::new(),
+        }
+    }
+
+    fn look(&mut self, found: &[SocketAddr], now: Moment) -> bool {
+        let changed = self.members.look(found, now);
+        if changed {
+            let members = self.members.addresses();
+            self.by_name = members.map(|address| (name(address), address)).collect();
+        }
+        changed
+    }
+
+    fn polled(&mut self, instance: &Name, begun: Moment, well: bool) -> bool {
+        let Some(address) = self.by_name.get(instance).copied() else {
+            return false;
+        };
+        let gone = self.members.polled(address, begun, well);
+        if gone {
+            self.by_name.remove(instance);
+        }
+        gone
+    }
+
+    fn ids(&self, service: &Name) -> impl Iterator<Item = (InstanceId, SocketAddr)> {
+        self.by_name.iter().map(move |(instance, address)| {
+            let id = InstanceId {
+                service: service.clone(),
+                instance: instance.clone(),
+            };
+            (id, *address)
+        })
+    }
+}
+
+/// An address as the name of an instance, as `rootward_config` makes it from a URL: an IPv6 address has no brackets,
+/// which names may not contain, and a digit in front where it begins with `::`.
+fn name(address: SocketAddr) -> Name {
+    let ip = address.ip().to_string();
+    let digit = if ip.starts_with(':') { "0" } else { "" };
+    let text = format!("{digit}{ip}:{}", address.port());
+    Name::parse(&text)
+        .expect("digits, letters, dots and colons, beginning with a digit or a letter")
+}
+
+impl Roster {
+    pub(crate) const fn new(written: Vec<(Target, Ask)>, named: BTreeMap<Name, Named>) -> Self {
+        Self { written, named }
+    }
+
+    /// How many are polled now.
+    pub(crate) fn len(&self) -> usize {
+        let found = self.named.values().map(|named| named.by_name.len());
+        self.written.len() + found.sum::<usize>()
+    }
+
+    /// The names to look up, and how often their addresses are polled.
+    pub(crate) fn names(
+        &self,
+    ) -> impl Iterator<Item = (Name, rootward_fetch::Target, Duration)> + '_ {
+        self.named.iter().map(|(service, named)| {
+            let target = named.ask.target.clone();
+            (service.clone(), target, named.interval)
+        })
+    }
+
+    /// What the engine is told.
+    pub(crate) fn targets(&self) -> Vec<Target> {
+        let found = self.named.iter().flat_map(|(service, named)| {
+            named.ids(service).map(move |(id, _)| Target {
+                id,
+                interval: named.interval,
+                stale_after: named.stale_after,
+                thresholds: named.thresholds,
+            })
+        });
+        let written = self.written.iter().map(|(target, _)| target.clone());
+        written.chain(found).collect()
+    }
+
+    /// What the poller is told.
+    pub(crate) fn asks(&self) -> BTreeMap<InstanceId, Ask> {
+        let found = self.named.iter().flat_map(|(service, named)| {
+            named.ids(service).map(move |(id, address)| {
+                let ask = Ask {
+                    target: named.ask.target.clone().pinned(&[address]),
+                    timeout: named.ask.timeout,
+                };
+                (id, ask)
+            })
+        });
+        let written = self.written.iter();
+        let written = written.map(|(target, ask)| (target.id.clone(), ask.clone()));
+        written.chain(found).collect()
+    }
+
+    /// Takes the addresses of a name. `true` if others are polled from now on.
+    pub(crate) fn look(&mut self, service: &Name, found: &[SocketAddr], now: Moment) -> bool {
+        self.named
+            .get_mut(service)
+            .is_some_and(|named| named.look(found, now))
+    }
+
+    /// Takes how a poll ended. `true` if its instance is gone with that.
+    pub(crate) fn polled(&mut self, instance: &InstanceId, begun: Moment, well: bool) -> bool {
+        self.named
+            .get_mut(&instance.service)
+            .is_some_and(|named| named.polled(&instance.instance, begun, well))
+    }
+}
