@@ -9,8 +9,9 @@
 //! data-centre networks.
 //!
 //! In reading order: [`graph`] and [`event`] are what comes in, [`model`] the numbers, `history` what is kept,
-//! `anomaly` and `timeline` what it says at one instant, `candidate`, `places`, `flicker` and `cascade` which faults could explain
-//! it, `problem`, `component`, `solution`, `enumerate` and `greedy` which of them do, `verdict`, `naming`, `reasons`, `impact` and [`answer`] what is said.
+//! `anomaly` and `timeline` what it says at one instant, `readiness` what a service's own checks say about its being
+//! ready, `candidate`, `places`, `flicker` and `cascade` which faults could explain it, `problem`, `component`, `solution`,
+//! `enumerate` and `greedy` which of them do, `verdict`, `naming`, `reasons`, `impact` and [`answer`] what is said.
 //!
 //! # Properties
 //!
@@ -57,6 +58,7 @@ mod impact;
 mod naming;
 mod places;
 mod problem;
+mod readiness;
 mod reasons;
 mod solution;
 mod timeline;

@@ -114,6 +114,11 @@ impl<'a> Scene<'a> {
         newest.map_or(0.0, |check| self.freshness(check.at))
     }
 
+    /// The newest check of a link still says something.
+    pub(super) fn is_fresh(&self, link: usize) -> bool {
+        self.link_freshness(link) > 0.0
+    }
+
     fn poll_freshness(&self, instance: usize) -> f64 {
         let newest = self.polls[instance].newest_first().first();
         newest.map_or(0.0, |poll| self.freshness(poll.0))

@@ -12,7 +12,7 @@ use super::anomaly::{Observation, Scene};
 use super::candidate::Candidate;
 use super::cause::Fault;
 use super::graph::Label;
-use super::timeline::{Account, Likelihood, Rhythm, Timeline};
+use super::readiness::{Echo, echo};
 
 /// How far a failure is followed.
 const HOPS: usize = 3;
@@ -27,7 +27,8 @@ pub(super) struct Passing {
     pub(super) gains: Vec<(usize, f64)>,
     /// What the good readiness checks and the error class cost.
     pub(super) cost: f64,
-    onset: u64,
+    /// Since when, where the service's own checks do not tell.
+    onset: Option<u64>,
 }
 
 /// All services that may pass something on, and how far each fault reaches them.
@@ -84,7 +85,9 @@ impl<'a> Cascades<'a> {
         let mut failing = std::mem::take(&mut cascades.failing);
         for (&edge, failing) in &mut failing {
             let from = topology.edges[edge].from;
-            failing.is_handed_on = cascades.place_of(from).is_some() || cascades.is_blind(from);
+            failing.is_handed_on = cascades.place_of(from).is_some()
+                || cascades.is_blind(from)
+                || cascades.is_unseen(from);
         }
         cascades.failing = failing;
         cascades
@@ -97,46 +100,22 @@ impl<'a> Cascades<'a> {
         node.is_service && !node.instances.iter().any(answers)
     }
 
+    /// Nobody who is heard looks at the readiness of the service, so nobody knows whether it holds.
+    fn is_unseen(&self, node: usize) -> bool {
+        let topology = self.scene.topology;
+        let mut links = topology.links_to(node);
+        topology.nodes[node].is_service
+            && !links.any(|link| {
+                topology.edges[topology.link_edge[link]].readiness && self.scene.is_fresh(link)
+            })
+    }
+
     fn passing(&self, node: usize) -> Option<Passing> {
-        let (scene, model) = (self.scene, self.scene.model);
-        let topology = scene.topology;
-        let readiness = topology
-            .links_to(node)
-            .filter(|&link| topology.edges[topology.link_edge[link]].readiness);
-        let horizon = scene.horizon(readiness.clone());
-        let mut terms = Vec::new();
-        for link in readiness {
-            scene.link_terms(&mut terms, link, 1.0, horizon);
-        }
-        let timeline = Timeline::new(terms);
-        let steady = Likelihood {
-            ping: None,
-            readiness: model.cascade,
-            rhythm: Rhythm::Steady,
-            silent: None,
-            classes: Some(&model.cascade_classes),
-        };
-        let partly = |readiness: f64| Likelihood {
-            readiness,
-            rhythm: Rhythm::Scattered,
-            ..steady
-        };
-        let mut account: Option<Account> = None;
-        for likelihood in [steady, partly(model.often), partly(model.sometimes)] {
-            let other = timeline.account(model, &likelihood);
-            let is_better = |other: &Account| {
-                let known = account.as_ref();
-                known.is_none_or(|known| other.worth > known.worth)
-            };
-            if other.as_ref().is_some_and(is_better) {
-                account = other;
-            }
-        }
-        let account = account?;
+        let Echo { account, is_heard } = echo(self.scene, node)?;
         Some(Passing {
             node,
             cost: account.good_cost + account.class.map_or(0.0, |(_, cost)| cost),
-            onset: account.onset,
+            onset: (!is_heard).then_some(account.onset),
             gains: account.gains,
         })
     }
@@ -245,14 +224,17 @@ impl<'a> Cascades<'a> {
         }
         let place = self.place_of(info.from);
         let blind = || info.label == Label::Hard && self.is_blind(info.from);
-        if (deeper.is_none() || place.is_none()) && !blind() {
+        let unseen = || deeper.is_some() && self.is_unseen(info.from);
+        if (deeper.is_none() || place.is_none()) && !blind() && !unseen() {
             return;
         }
         let cost = cost + hop;
         if let Some(place) = place {
             let passing = &self.passing[place];
             let deeper = deeper.map_or(onset, |failing| failing.since);
-            let late = deeper > passing.onset + LATE * topology.interval;
+            let late = passing
+                .onset
+                .is_some_and(|onset| deeper > onset + LATE * topology.interval);
             let fee = cost + passing.cost + if late { model.late_onset } else { 0.0 };
             let known = fees.entry(place).or_insert(fee);
             *known = known.min(fee);

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{Builder, Mode};
+use super::candidate::{Builder, Candidate, Mode};
 use super::cause::Fault;
 use super::graph::Label;
+use super::readiness::echo;
 use super::timeline::{Likelihood, Rhythm, Timeline};
 
 impl Builder<'_> {
@@ -26,6 +27,15 @@ impl Builder<'_> {
     }
 
     fn offer_flicker(&mut self, node: usize) {
+        if let Some(echo) = echo(self.scene, node).filter(|echo| echo.is_heard) {
+            self.candidates.push(Candidate {
+                fault: Fault::Flicker(node),
+                mode: Mode::Hard,
+                prior: self.model().echo,
+                account: echo.account,
+                passes: Vec::new(),
+            });
+        }
         let (scene, topology, model) = (self.scene, self.scene.topology, self.model());
         let moment = topology.interval * 3 / 2;
         // Runs of failures that are still going on, from first to last.

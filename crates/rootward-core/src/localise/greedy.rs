@@ -111,7 +111,7 @@ pub(super) fn search(
             let kept = choice.value();
             choice.close(member);
             let near = near(choice, member, paying);
-            let added = open_greedily(choice, &near, &free, 1);
+            let added = open_greedily(choice, &near, &free, REPLACEMENTS);
             if choice.value() > kept + EPSILON {
                 open.retain(|known| *known != member);
                 open.extend(added);

@@ -37,6 +37,8 @@ pub struct Model {
     pub version: f64,
     /// Cost of a service not being ready for a moment, for no lasting reason.
     pub flicker: f64,
+    /// Cost of a service not being ready because of failures of its own checks that have no lasting reason.
+    pub echo: f64,
     /// A recent change of a service lowers its prior costs by this; at most 2.
     pub change: f64,
 
@@ -73,8 +75,10 @@ pub struct Model {
     pub noise: f64,
     /// How many checks that starting value is worth.
     pub noise_weight: f64,
-    /// The learned rate stays between `noise` divided by this and times this.
+    /// The learned rate is at most `noise` times this.
     pub noise_span: f64,
+    /// And never below `noise` divided by this: a quiet half hour proves little.
+    pub quiet_span: f64,
 
     /// Probability of the class that most checks of a fault show.
     pub match_same: f64,
@@ -115,18 +119,19 @@ pub struct Model {
 impl Default for Model {
     fn default() -> Self {
         Self {
-            node: 11.0,
+            node: 8.5,
             deaf: 1.2,
             application: 0.3,
             intermittent: 0.7,
-            edge: 12.3,
-            instance: 11.3,
-            instance_edge: 13.0,
-            host: 12.0,
-            zone: 13.5,
+            edge: 9.8,
+            instance: 9.0,
+            instance_edge: 10.0,
+            host: 10.5,
+            zone: 12.0,
             poller: 10.0,
-            version: 13.0,
+            version: 10.0,
             flicker: 4.0,
+            echo: 3.0,
             change: 2.0,
             hard: 0.97,
             sometimes: 0.35,
@@ -145,10 +150,11 @@ impl Default for Model {
             noise: 0.012,
             noise_weight: 60.0,
             noise_span: 4.0,
+            quiet_span: 1.2,
             match_same: 0.85,
             match_near: 0.08,
             match_far: 0.02,
-            noise_classes: [0.5, 0.08, 0.04, 0.02, 0.02, 0.12, 0.2, 0.04],
+            noise_classes: [0.5, 0.09, 0.07, 0.02, 0.02, 0.11, 0.18, 0.01],
             node_classes: [0.35, 0.45, 0.02, 0.01, 0.01, 0.08, 0.06, 0.02],
             application_classes: [0.15, 0.02, 0.01, 0.01, 0.03, 0.6, 0.16, 0.02],
             edge_classes: [0.35, 0.08, 0.15, 0.15, 0.15, 0.03, 0.06, 0.03],
@@ -183,6 +189,6 @@ impl Model {
     pub(super) fn noise_rate(&self, isolated: u32, checks: u32) -> f64 {
         let start = self.noise * self.noise_weight;
         let mean = (start + f64::from(isolated)) / (self.noise_weight + f64::from(checks));
-        mean.clamp(self.noise / self.noise_span, self.noise * self.noise_span)
+        mean.clamp(self.noise / self.quiet_span, self.noise * self.noise_span)
     }
 }

@@ -107,6 +107,17 @@ impl Verdict<'_> {
             }
         }
         let is_view = candidate.mode == Mode::View;
+        if evidence.is_empty() && !is_view {
+            // What it explains as well, although another cause does so better.
+            let shared = choice.problem.facilities[first].serves.iter();
+            for &(observation, gain) in shared {
+                if let Observation::Failing { link } = scene.observations[observation]
+                    && scene.failing_at(link).is_some()
+                {
+                    evidence.push(self.evidence(link, gain, None));
+                }
+            }
+        }
         let seen = if is_view {
             silent.len()
         } else {
