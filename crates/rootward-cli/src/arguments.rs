@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use rootward_conform::Stub;
 use rootward_demo::Story;
+use rootward_formats::{Choice, Format, GrpcCode};
 
 use crate::duration;
 
@@ -21,7 +22,7 @@ Exit codes:
   1  something is not healthy, an incident is open, an expectation did not hold, or a probe failed
   2  what was given is wrong: an argument, a file, a configuration, an address, a URL, a name
   3  the system refused what is needed to run
-  4  the aggregator, or the service to be tested, cannot be reached
+  4  the aggregator, or the service to be tested or read, cannot be reached
 Everything is explained in docs/exit-codes.md.";
 
 const DEMO_EXIT_CODES: &str = "\
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Play a recorded incident to the diagnosis, and print what it says at the end of each interval.
     Replay(Replay),
+    /// Say how the health answer of another product is read, and why.
+    Parse(Parse),
     /// Say everything that is wrong with a configuration, without running it.
     Validate(Validate),
     /// Make a token that opens the detailed report of services, and the digest by which they know it.
@@ -144,6 +147,57 @@ pub(crate) struct Replay {
     /// The recording, or - for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+docs/formats.md has the formats and the rules. A URL is asked once with GET; no redirect is followed.
+
+Exit codes: 0 read, whatever it says, 2 what was given is wrong, 4 the URL cannot be reached.")]
+pub(crate) struct Parse {
+    /// The answer: a file, - for standard input, or a URL that is asked for it.
+    #[arg(value_name = "FILE|URL|-")]
+    pub(crate) source: String,
+    /// Read it as this format; auto finds it out.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = format)]
+    pub(crate) format: Choice,
+    /// The code of HTTP that a file was answered with.
+    #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub(crate) http_status: Option<u16>,
+    /// The content type that a file was answered with.
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) content_type: Option<String>,
+    /// A header that a file was answered with. Can be given several times.
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header)]
+    pub(crate) headers: Vec<(String, String)>,
+    /// The status of gRPC that came with it, such as NOT_FOUND.
+    #[arg(long, value_name = "CODE")]
+    pub(crate) grpc_code: Option<GrpcCode>,
+    /// The code that the command ended with whose output it is.
+    #[arg(long, value_name = "CODE", allow_negative_numbers = true)]
+    pub(crate) exit_code: Option<i32>,
+    /// How long asking a URL may take, such as 2s.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
+    pub(crate) timeout: Duration,
+    /// Print the reading as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A format by its name.
+fn format(name: &str) -> Result<Choice, String> {
+    name.parse().map_err(|error| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.as_str()).collect();
+        format!("{error}; there are auto, {}", names.join(", "))
+    })
+}
+
+/// A header as it is written in HTTP.
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once(':')
+        .ok_or("a header is written NAME: VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod conform;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod parse;
 pub(crate) mod probe;
 pub(crate) mod replay;
 pub(crate) mod serve;

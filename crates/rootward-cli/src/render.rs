@@ -12,6 +12,7 @@ pub(crate) mod cause;
 pub(crate) mod conform;
 pub(crate) mod incident;
 pub(crate) mod narration;
+pub(crate) mod reading;
 pub(crate) mod resource;
 pub(crate) mod service;
 pub(crate) mod status;
