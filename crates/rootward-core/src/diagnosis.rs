@@ -1,10 +1,12 @@
 //! Diagnosis: which faults explain what has been seen.
 //!
-//! A pure function of an immutable [`Input`] with its own reference time; asking twice gives the same answer. The
-//! types here are the interface; the first rule behind them is [`diagnose`] in `diagnosis/rule.rs`, which says what it
-//! can and cannot tell apart.
+//! A pure function of an immutable [`Input`] with its own reference time, and of what [`crate::localise`] finds at the
+//! same time; asking twice gives the same answer. The localisation weighs; here its findings are put beside what the
+//! screen shows, and into words.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::map::{EdgeIndex, Map, NodeIndex};
@@ -13,14 +15,15 @@ use crate::name::{InstanceId, Name};
 use crate::status::{CheckStatus, Criticality, ErrorCategory};
 
 mod cause;
+mod conclude;
+mod hold;
 mod impact;
+mod own;
 mod reasons;
-mod rule;
 mod scene;
-mod weigh;
 
+pub use conclude::diagnose;
 pub use impact::impact_of;
-pub use rule::diagnose;
 
 /// Everything a diagnosis is made from, as of one moment.
 #[derive(Debug, Clone)]
@@ -31,12 +34,14 @@ pub struct Input<'a> {
     pub map: &'a Map,
     /// The label in force for each edge, by [`EdgeIndex`] order.
     pub labels: &'a [Criticality],
-    /// The fresh checks of dependencies, good and bad; at most one for each observer and dependency.
+    /// The fresh checks of dependencies, good and bad, by observer; at most one for each observer and dependency.
     pub checks: &'a [Check],
     /// What instances report about themselves, good and bad.
     pub local: &'a [LocalCheck],
     /// Every instance that should be seen.
     pub instances: &'a [InstanceSeen],
+    /// Every instance by the name that [`crate::localise`] has for it.
+    pub ids: &'a BTreeMap<Arc<str>, InstanceId>,
     /// How long a symptom may wait for the rest of the picture before it is named anyway.
     pub hold_limit: Duration,
 }
@@ -60,8 +65,6 @@ pub struct Check {
     pub checked_at: Moment,
     /// When the damped status began.
     pub since: Moment,
-    /// How many results in a row stand behind the status, as far as is known.
-    pub agreeing: u8,
 }
 
 /// What an instance says about itself: a local component, or an error status instead of a report.
@@ -98,6 +101,12 @@ pub struct InstanceSeen {
     pub sight: Sight,
     /// When its newest poll ended, whatever came of it.
     pub polled_at: Option<Moment>,
+    /// The machine it runs on, if it says so.
+    pub host: Option<Name>,
+    /// The zone it runs in, if it says so.
+    pub zone: Option<Name>,
+    /// The release it runs, if it says so.
+    pub version: Option<Name>,
 }
 
 /// What is known of an instance's presence.
@@ -134,6 +143,19 @@ pub enum CauseId {
         /// What it depends on.
         to: Name,
     },
+    /// A machine, with all that runs on it.
+    Host(Name),
+    /// A zone, cut off from the others.
+    Zone(Name),
+    /// The way between the aggregator and a zone: the view is broken, the services are not.
+    Poller(Name),
+    /// A release of a service.
+    Version {
+        /// The service.
+        service: Name,
+        /// The release.
+        version: Name,
+    },
 }
 
 impl CauseId {
@@ -145,10 +167,14 @@ impl CauseId {
             Self::Instance(_) => "instance",
             Self::Edge { .. } => "edge",
             Self::InstanceEdge { .. } => "instance_edge",
+            Self::Host(_) => "host",
+            Self::Zone(_) => "zone",
+            Self::Poller(_) => "poller",
+            Self::Version { .. } => "version",
         }
     }
 
-    /// The nodes on the map that it is about.
+    /// The nodes on the map that it is about; a place is about none in particular.
     #[must_use]
     pub fn subjects(&self) -> Vec<&Name> {
         match self {
@@ -156,6 +182,8 @@ impl CauseId {
             Self::Instance(id) => vec![&id.service],
             Self::Edge { from, to } => vec![from, to],
             Self::InstanceEdge { from, to } => vec![&from.service, to],
+            Self::Version { service, .. } => vec![service],
+            Self::Host(_) | Self::Zone(_) | Self::Poller(_) => Vec::new(),
         }
     }
 }
@@ -168,6 +196,8 @@ impl fmt::Display for CauseId {
             Self::Instance(id) => write!(f, "{id}"),
             Self::Edge { from, to } => write!(f, "{from}->{to}"),
             Self::InstanceEdge { from, to } => write!(f, "{from}->{to}"),
+            Self::Host(name) | Self::Zone(name) | Self::Poller(name) => write!(f, "{name}"),
+            Self::Version { service, version } => write!(f, "{service}@{version}"),
         }
     }
 }
@@ -177,6 +207,10 @@ impl fmt::Display for CauseId {
 pub enum CauseState {
     /// It works, but worse than it should.
     Degraded,
+    /// It works now and then.
+    Intermittent,
+    /// It cannot be seen; nothing is known to be wrong with it.
+    Cut,
     /// It does not work.
     Down,
 }
@@ -187,6 +221,8 @@ impl CauseState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Degraded => "degraded",
+            Self::Intermittent => "intermittent",
+            Self::Cut => "cut",
             Self::Down => "down",
         }
     }
@@ -201,6 +237,8 @@ pub struct Fact {
     pub target: Name,
     /// What was seen.
     pub status: CheckStatus,
+    /// Whether its observer is sure; if not, it was measured, and is not shown as a status yet.
+    pub decided: bool,
     /// Why it failed.
     pub category: Option<ErrorCategory>,
     /// Why, in a safe sentence.
@@ -230,18 +268,26 @@ pub struct RootCause {
     pub id: CauseId,
     /// How bad it is.
     pub state: CauseState,
-    /// Between 0 and 1; from the margin to the runner-up. Not calibrated yet.
+    /// The probability that this is right, between 0 and 1; from the margin.
     pub confidence: f64,
+    /// How much worse the best explanation without it is, in nats.
+    pub margin: f64,
     /// When the first fact behind it began.
     pub since: Moment,
     /// One sentence: what is wrong.
     pub summary: String,
     /// The failing checks that it explains directly, first failing first.
     pub evidence: Vec<Fact>,
-    /// The good checks that speak against it.
+    /// Instances whose silence it explains as well.
+    pub silent: Vec<InstanceId>,
+    /// Good checks that speak against it, newest first; bounded.
     pub against: Vec<Fact>,
-    /// What else it could be, likeliest first.
+    /// How many there are.
+    pub against_count: usize,
+    /// What would be believed instead if it were ruled out; the first is the runner-up.
     pub alternatives: Vec<CauseId>,
+    /// Others of its circle of dependencies that cannot be told from it; it failed first.
+    pub group: Vec<CauseId>,
     /// Why, in sentences.
     pub reasons: Vec<String>,
     /// Why it is not named yet, if it still waits for the rest of the picture.

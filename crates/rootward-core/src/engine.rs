@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::damping::Thresholds;
-use crate::diagnosis::diagnose;
+use crate::diagnosis::{Sight, diagnose};
 use crate::incident::{IncidentBook, IncidentEvent, UnseenFront};
 use crate::map::Map;
 use crate::moment::Moment;
@@ -22,6 +22,7 @@ use crate::status::{ErrorCategory, ServiceStatus};
 
 mod epochs;
 mod evidence;
+mod localiser;
 mod reading;
 mod replace;
 mod seen;
@@ -32,6 +33,7 @@ pub use replace::Replaced;
 
 use epochs::Epochs;
 use evidence::Gathered;
+use localiser::Localiser;
 use seen::Seen;
 
 /// What the engine is told once.
@@ -151,6 +153,7 @@ pub struct Engine {
     schedule: Schedule,
     instances: BTreeMap<InstanceId, Seen>,
     epochs: Epochs,
+    localiser: Localiser,
     book: IncidentBook,
     statuses: BTreeMap<Subject, Standing>,
     /// Services that were added to the running engine, and when.
@@ -189,6 +192,7 @@ impl Engine {
             now,
         );
         let epochs = Epochs::new(now, settings.epoch_interval);
+        let localiser = Localiser::new(&map, &instances, settings.epoch_interval);
         let empty = Snapshot {
             at: now,
             map: Arc::clone(&map),
@@ -208,6 +212,7 @@ impl Engine {
             schedule,
             instances,
             epochs,
+            localiser,
             book: IncidentBook::default(),
             statuses: BTreeMap::new(),
             joined: BTreeMap::new(),
@@ -234,7 +239,9 @@ impl Engine {
         let Some(seen) = self.instances.get_mut(&poll.instance) else {
             return;
         };
-        seen.handle(poll, &self.map);
+        let at = poll.finished;
+        let heard = seen.handle(poll, &self.map);
+        self.localiser.hear(heard, seen, &self.map, at);
         self.fresh_evidence = true;
     }
 
@@ -300,8 +307,13 @@ impl Engine {
         self.fresh_evidence = false;
         self.epochs.roll(now);
         let evidence = Gathered::new(&self.map, &self.instances, now);
-        let input = evidence.input(&self.map, self.settings.hold_limit, now);
-        let mut diagnosis = diagnose(&input);
+        self.forget_unseen(&evidence);
+        let answer = self
+            .localiser
+            .answer(&self.map, &self.instances, &evidence, now);
+        let hold_limit = self.settings.hold_limit;
+        let input = evidence.input(&self.map, &self.localiser.ids, hold_limit, now);
+        let mut diagnosis = diagnose(&input, &answer);
         diagnosis.unexplained.extend(evidence.stray.iter().cloned());
 
         let mut services = view::services(&self.map, &self.instances, &evidence, now);
@@ -351,6 +363,16 @@ impl Engine {
         });
         self.actions
             .push_back(Action::Publish(Arc::clone(&self.snapshot)));
+    }
+
+    /// Unknown says nothing: what an instance said last explains nothing once it is not seen any more.
+    fn forget_unseen(&mut self, evidence: &Gathered) {
+        for (seen, known) in self.instances.values_mut().zip(&evidence.instances) {
+            if seen.counts && known.sight != Sight::Answers {
+                self.localiser.forget(seen);
+                seen.counts = false;
+            }
+        }
     }
 
     /// Remembers the status of a subject, records a change, and says since when it is what it is.

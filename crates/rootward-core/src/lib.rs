@@ -6,7 +6,7 @@
 //!
 //! In reading order: [`status`] has the words, [`damping`] and [`rollup`] the rules, [`map`] the graph, [`report`]
 //! what comes in, [`diagnosis`] and [`incident`] the conclusions, [`engine`] the one thing that changes, [`snapshot`]
-//! what readers get. [`localise`] finds root causes by probability; it stands on its own.
+//! what readers get. [`localise`] finds root causes by probability.
 
 pub mod damping;
 pub mod diagnosis;

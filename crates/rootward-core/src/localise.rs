@@ -33,11 +33,10 @@
 //! Intermittent faults of one way that a single instance sees, sick applications behind one caller, a third fault beside
 //! two others, a release whose instances reach nothing at all (named as its instances).
 //!
-//! # Not wired yet
+//! # Who uses it
 //!
-//! The aggregator's live engine still uses [`crate::diagnosis`]. This module is complete in itself and used by the
-//! replay of recorded scenarios and by tests; it takes its own plain input types, because a recorded incident must be
-//! read without a configuration.
+//! The aggregator's live engine ([`crate::engine`]) and the replay of recorded scenarios. It takes its own plain input
+//! types, because a recorded incident must be read without a configuration.
 
 pub mod answer;
 pub mod cause;

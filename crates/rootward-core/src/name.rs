@@ -45,6 +45,12 @@ impl Name {
         }
     }
 
+    /// The text of the name, to be kept beside it without a copy.
+    #[must_use]
+    pub(crate) fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
+
     /// The text of the name.
     #[must_use]
     pub fn as_str(&self) -> &str {

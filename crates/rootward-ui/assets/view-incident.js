@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { elapsed, moment, nameOf } from "./parts.js";
 import { duration } from "./time.js";
-import { arrows, causeName, causeText, chains, count, evidenceText, list, sureness } from "./words.js";
+import { arrows, causeName, causeText, chains, count, evidenceText, list, odds, sureness } from "./words.js";
 
 /** Names and events shown before a reader opens the incident itself. */
 const CHAINS_SHOWN = 24;
@@ -59,6 +59,7 @@ function about(incident, scene) {
   return [
     causeName(incident.cause) ? (row?.kind ?? (row?.instances ? "service" : undefined)) : causeText(incident.cause),
     incident.cause_state === "degraded" && "degraded, not down",
+    incident.cause_state === "intermittent" && "now and then",
     owner ? `owner ${owner}` : "no owner declared",
     calls,
     incident.pages === false && "pages nobody",
@@ -77,13 +78,24 @@ function facts(incident, scene, whole) {
     { class: "facts" },
     incident.unconfirmed && fact("Unconfirmed", h("strong", {}, incident.unconfirmed)),
     fact("Why", sentences(list(incident.reasons), "the answer gives no reason")),
-    against.length > 0 && fact("Against", sentences(against.map(evidenceText))),
-    fact("Runner-up", list(incident.alternatives).length > 0 ? list(incident.alternatives).map(causeText).join(", ") : "none that explains as much"),
+    cause && fact("Against", against.length > 0 ? sentences([...against.map(evidenceText), ...more(cause.against_count - against.length)]) : "nothing"),
+    incident.kind !== "unseen" && fact("Next best", runnerUp(incident)),
     earlier.length > 0 && fact("Before", sentences(earlier.map((step) => ["suspected ", causeText(step.cause), " until ", moment(scene.clock, step.until)]))),
     fact(`Impacted (${impacted.length})`, impacted.length > 0 ? ways(impacted, "impacted", scene, whole) : "nobody over hard dependencies"),
     degraded.length > 0 && fact(`Degraded (${degraded.length})`, ways(degraded, "degraded", scene, whole)),
     whole && list(incident.evidence).length > 0 && fact(`Evidence (${incident.evidence.length})`, sentences(incident.evidence.map(evidenceText))),
   );
+}
+
+function more(left) {
+  return left > 0 ? [`and ${left} more that the answer leaves out`] : [];
+}
+
+/** What else it could be, and how likely that is: "host h3 (1 in 40), then cart". */
+function runnerUp(incident) {
+  const [first, ...others] = list(incident.alternatives).map(causeText);
+  const rest = others.length > 0 ? `, then ${others.join(", ")}` : "";
+  return `${first ?? "nothing but chance"} (${odds(incident.confidence)})${rest}`;
 }
 
 function fact(term, ...content) {

@@ -17,6 +17,13 @@ export function sureness(confidence) {
   return `${Math.floor(confidence * 100 + 1e-9)} % sure`;
 }
 
+/** "1 in 40": how likely it is that something else is right; as with sureness, certainty is never claimed. */
+export function odds(confidence) {
+  if (typeof confidence !== "number" || !(confidence >= 0)) return "odds not given";
+  if (confidence > 0.99) return "less than 1 in 100";
+  return `1 in ${Math.min(100, Math.max(1, Math.round(1 / (1 - confidence))))}`;
+}
+
 /** The parts of a cause such as "edge:checkout->orders-db". */
 export function causeParts(id) {
   const text = String(id ?? "");
@@ -31,6 +38,8 @@ export function causeText(id) {
   const { kind, from, to } = causeParts(id);
   if (to !== undefined) return kind === "instance_edge" ? `the path from instance ${from} to ${to}` : `the path ${from} → ${to}`;
   if (kind === "node" || kind === "") return from;
+  if (kind === "poller") return `the view of zone ${from}`;
+  if (kind === "version") return `release ${from.slice(from.indexOf("@") + 1)} of ${from.split("@")[0]}`;
   return `${kind} ${from}`;
 }
 

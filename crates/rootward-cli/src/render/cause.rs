@@ -33,20 +33,37 @@ pub(crate) fn page(cause: &Cause, impacts: &[&Impact], now: Time) -> Page {
         "evidence",
         &evidence(&cause.evidence, Some(cause.evidence_count)),
     );
-    facts(&mut page, "against", &evidence(&cause.against, None));
-    page.push(runner_up(&cause.alternatives));
+    if !cause.silent.is_empty() {
+        page.push(fact("silent", cause.silent.join(", ")));
+    }
+    let against = evidence(&cause.against, Some(cause.against_count));
+    if against.is_empty() {
+        page.push(fact("against", "nothing"));
+    }
+    facts(&mut page, "against", &against);
+    if !cause.group.is_empty() {
+        let others: Vec<String> = cause.group.iter().map(|id| words::cause(id)).collect();
+        let text = format!("{}: it failed first of them", others.join(", "));
+        page.push(fact("as well", text));
+    }
+    page.push(next_best(&cause.alternatives, cause.confidence));
     reached(&mut page, impacts);
     page
 }
 
-pub(super) fn runner_up(alternatives: &[String]) -> crate::text::Line {
-    let texts: Vec<String> = alternatives.iter().map(|id| words::cause(id)).collect();
-    let text = if texts.is_empty() {
-        "none that explains as much".to_owned()
+/// What else it could be, and how likely that is: `host h3 (1 in 40), then cart`.
+pub(super) fn next_best(alternatives: &[String], confidence: f64) -> crate::text::Line {
+    let mut texts = alternatives.iter().map(|id| words::cause(id));
+    let first = texts.next();
+    let first = first.as_deref().unwrap_or("nothing but chance");
+    let others: Vec<String> = texts.collect();
+    let rest = if others.is_empty() {
+        String::new()
     } else {
-        texts.join(", ")
+        format!(", then {}", others.join(", "))
     };
-    fact("runner-up", text)
+    let odds = words::odds(confidence);
+    fact("next best", format!("{first} ({odds}){rest}"))
 }
 
 /// Who is reached, each with the way to the cause.
@@ -96,7 +113,7 @@ mod tests {
                      invoices#0 -> orders-db down: connection refused (0.4 s ago)
                      and 4 more that the answer leaves out
           against    reports#0 -> orders-db up: unknown (0.3 s ago)
-          runner-up  the path orders -> orders-db
+          next best  the path orders -> orders-db (1 in 33)
           impacted   checkout -> orders -> orders-db
                      front -> checkout -> orders -> orders-db
                      invoices -> orders-db
@@ -116,7 +133,8 @@ mod tests {
           held back  waiting for invoices and reports to be polled again; nobody is paged for it yet
           why        1 of 3 callers reports that connections are refused, so far
           evidence   orders#0 -> orders-db down: connection refused (0.9 s ago)
-          runner-up  none that explains as much
+          against    nothing
+          next best  nothing but chance (1 in 3)
           impacted   nobody over hard dependencies
         ");
     }

@@ -2,9 +2,9 @@
 
 use rootward_demo::aggregator::words;
 use rootward_wire::Time;
-use rootward_wire::v1::api::{Incident, IncidentState};
+use rootward_wire::v1::api::{CauseKind, Incident, IncidentState};
 
-use super::cause::{evidence, reached, runner_up};
+use super::cause::{evidence, next_best, reached};
 use super::{clock, fact, facts, heading, labelled, since};
 use crate::text::{Line, Page, Tone};
 
@@ -30,7 +30,10 @@ pub(crate) fn summary(incident: &Incident, now: Time) -> Page {
         page.push(fact("resolved", resolution));
     }
     facts(&mut page, "why", &incident.reasons);
-    page.push(runner_up(&incident.alternatives));
+    // An entry point that nobody sees is no cause that could be another.
+    if incident.kind != CauseKind::Unseen.into() {
+        page.push(next_best(&incident.alternatives, incident.confidence));
+    }
     reached(&mut page, &incident.impacted.iter().collect::<Vec<_>>());
     page
 }
@@ -109,7 +112,7 @@ mod tests {
           why        3 of 3 callers report that connections are refused, first orders#0
                      nobody who calls orders-db has had a good check of it for 42 s
                      checkout and front fail because orders does: they are impacted, not at fault
-          runner-up  the path orders -> orders-db
+          next best  the path orders -> orders-db (1 in 33)
           impacted   checkout -> orders -> orders-db
                      front -> checkout -> orders -> orders-db
                      invoices -> orders-db
@@ -137,7 +140,6 @@ mod tests {
           lasted     2026-11-29 22:00:00 to 2026-11-29 22:14:05 UTC (14 min) · more than 99 % sure
           resolved   front answers again
           why        front is an entry point and was not seen for 2 min
-          runner-up  none that explains as much
           impacted   nobody over hard dependencies
         ");
     }

@@ -311,7 +311,7 @@ mod tests {
           why        3 of 3 callers report that connections are refused, first orders#0
                      nobody who calls orders-db has had a good check of it for 42 s
                      checkout and front fail because orders does: they are impacted, not at fault
-          runner-up  the path orders -> orders-db
+          next best  the path orders -> orders-db (1 in 33)
           impacted   checkout -> orders -> orders-db
                      front -> checkout -> orders -> orders-db
                      invoices -> orders-db
@@ -389,7 +389,8 @@ mod tests {
           held back  waiting for invoices and reports to be polled again; nobody is paged for it yet
           why        1 of 3 callers reports that connections are refused, so far
           evidence   orders#0 -> orders-db down: connection refused (0.9 s ago)
-          runner-up  none that explains as much
+          against    nothing
+          next best  nothing but chance (1 in 3)
           impacted   nobody over hard dependencies
 
         Services (6)

@@ -55,7 +55,7 @@ fn a_healthy_service_has_nothing_to_explain() {
 #[test]
 fn a_root_cause_comes_with_reasons_evidence_and_alternatives() {
     let ended = explain("orders-db").with(0);
-    for part in ["why  ", "evidence  ", "runner-up  ", "impacted  "] {
+    for part in ["why  ", "evidence  ", "next best  ", "impacted  "] {
         assert!(
             ended.out.contains(part),
             "{part:?} is missing: {}",

@@ -1,10 +1,10 @@
 //! The words of a cause: its summary, its reasons, its facts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnosis::{CauseId, CauseState, Check, Fact, LocalCheck};
 use crate::map::Map;
-use crate::name::Name;
+use crate::name::InstanceId;
 use crate::status::{CheckStatus, ErrorCategory};
 
 /// At most this many names are written out in a sentence.
@@ -15,6 +15,18 @@ impl Check {
     #[must_use]
     pub const fn is_bad(&self) -> bool {
         is_bad(self.status)
+    }
+
+    /// Whether its newest result is a failure, whatever the damped status.
+    #[must_use]
+    pub const fn is_failing(&self) -> bool {
+        is_bad(self.raw_status)
+    }
+
+    /// Whether it is good and nothing is about to change that.
+    #[must_use]
+    pub const fn is_settled_good(&self) -> bool {
+        !self.is_bad() && !self.is_undecided()
     }
 
     /// Whether the newest result disagrees with the damped status: it may flip soon.
@@ -30,6 +42,7 @@ impl Check {
             observer: self.observer.to_string(),
             target: map.name(map.edge(self.edge).callee).clone(),
             status: self.status,
+            decided: true,
             category: self.category,
             error: self.error.clone(),
             at: self.checked_at,
@@ -61,6 +74,7 @@ impl LocalCheck {
             observer: self.instance.to_string(),
             target: self.component.clone(),
             status: self.status,
+            decided: true,
             category: self.category,
             error: self.error.clone(),
             at: self.checked_at,
@@ -89,26 +103,79 @@ pub(super) fn state_of(evidence: &[Fact]) -> CauseState {
     }
 }
 
-/// One sentence: what is wrong. That others can use what one cannot is said only where somebody does.
+/// The category that most failing checks have; the first by order of declaration on a tie.
+pub(super) fn dominant(
+    categories: impl IntoIterator<Item = Option<ErrorCategory>>,
+) -> ErrorCategory {
+    let mut counts: BTreeMap<ErrorCategory, usize> = BTreeMap::new();
+    for category in categories {
+        *counts
+            .entry(category.unwrap_or(ErrorCategory::Unknown))
+            .or_default() += 1;
+    }
+    let mut best = (ErrorCategory::Unknown, 0);
+    for (category, count) in counts {
+        if count > best.1 {
+            best = (category, count);
+        }
+    }
+    best.0
+}
+
+/// One sentence: what is wrong, by what others see. That others can use what one cannot is said only where somebody does.
 pub(super) fn summary(
     id: &CauseId,
     state: CauseState,
     category: ErrorCategory,
+    silent: &[InstanceId],
     others_can: bool,
 ) -> String {
     let others = if others_can { ", others can" } else { "" };
+    let phrase = category.phrase();
+    let sometimes = match state {
+        CauseState::Intermittent => " now and then",
+        CauseState::Degraded | CauseState::Down | CauseState::Cut => "",
+    };
     match id {
-        CauseId::Node(name) => format!("{name} {}", predicate(state, category)),
-        CauseId::Instance(id) => match state {
-            CauseState::Down => format!("{id} has failed: {}", category.phrase()),
-            CauseState::Degraded => format!("{id} is degraded: {}", category.phrase()),
-        },
+        CauseId::Node(name) => format!("{name} {}{sometimes}", predicate(state, category)),
+        CauseId::Instance(id) if silent.is_empty() => {
+            format!("{id} reaches nothing{sometimes}: {phrase}")
+        }
+        CauseId::Instance(id) => format!("{id} does not answer"),
         CauseId::Edge { from, to } => {
-            format!("{from} cannot use {to}{others}: {}", category.phrase())
+            format!("{from} cannot use {to}{sometimes}{others}: {phrase}")
         }
         CauseId::InstanceEdge { from, to } => {
-            format!("{from} cannot use {to}{others}: {}", category.phrase())
+            format!("{from} cannot use {to}{sometimes}{others}: {phrase}")
         }
+        CauseId::Host(name) => format!("host {name} has failed: {phrase}"),
+        CauseId::Zone(name) => format!("zone {name} is cut off: {phrase}"),
+        CauseId::Poller(name) => format!("the aggregator cannot see zone {name}"),
+        CauseId::Version { service, version } => {
+            format!("release {version} of {service} fails{sometimes}: {phrase}")
+        }
+    }
+}
+
+/// The same by the own word of instances.
+pub(super) fn summary_of_own(id: &CauseId, state: CauseState, category: ErrorCategory) -> String {
+    match (id, state) {
+        (CauseId::Instance(id), CauseState::Degraded) => {
+            format!("{id} is degraded: {}", category.phrase())
+        }
+        (CauseId::Instance(id), CauseState::Down | CauseState::Intermittent | CauseState::Cut) => {
+            format!("{id} has failed: {}", category.phrase())
+        }
+        (
+            CauseId::Node(_)
+            | CauseId::Edge { .. }
+            | CauseId::InstanceEdge { .. }
+            | CauseId::Host(_)
+            | CauseId::Zone(_)
+            | CauseId::Poller(_)
+            | CauseId::Version { .. },
+            _,
+        ) => summary(id, state, category, &[], false),
     }
 }
 
@@ -133,21 +200,24 @@ const fn predicate(state: CauseState, category: ErrorCategory) -> &'static str {
         ErrorCategory::NotFound => "does not have what is asked for",
         ErrorCategory::Stale | ErrorCategory::Panic | ErrorCategory::Unknown => match state {
             CauseState::Down => "is down",
+            CauseState::Intermittent => "fails",
+            CauseState::Cut => "cannot be seen",
             CauseState::Degraded => "is degraded",
         },
     }
 }
 
 /// `a, b and c`, or `a, b, c, d, e and 7 more`.
-pub(super) fn list(names: &BTreeSet<Name>) -> String {
-    let mut written: Vec<&str> = names.iter().map(Name::as_str).collect();
-    let more = written.len().saturating_sub(NAMES_IN_A_SENTENCE);
+pub(super) fn list<T: ToString>(names: &BTreeSet<T>) -> String {
+    let first = names.iter().take(NAMES_IN_A_SENTENCE + 1);
+    let mut written: Vec<String> = first.map(ToString::to_string).collect();
+    let more = names.len().saturating_sub(NAMES_IN_A_SENTENCE);
     let tail = if more > 0 {
         written.truncate(NAMES_IN_A_SENTENCE);
         format!("{more} more")
     } else {
         match written.pop() {
-            Some(last) => last.to_owned(),
+            Some(last) => last,
             None => return String::new(),
         }
     };
@@ -161,13 +231,14 @@ pub(super) fn list(names: &BTreeSet<Name>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::Name;
 
     #[test]
     fn every_summary_of_a_node_reads_as_a_sentence() {
         let id = CauseId::Node(Name::parse("orders-db").unwrap());
         let lines: Vec<String> = ErrorCategory::ALL
             .iter()
-            .map(|category| summary(&id, CauseState::Down, *category, false))
+            .map(|category| summary(&id, CauseState::Down, *category, &[], false))
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         orders-db does not answer in time
@@ -194,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_long_list_of_names_is_cut_and_says_so() {
-        let names = |n: usize| {
+        let names = |n: usize| -> BTreeSet<Name> {
             (0..n)
                 .map(|i| Name::parse(&format!("s{i}")).unwrap())
                 .collect()

@@ -3,14 +3,15 @@
 //! Hard edges pass it on at any depth. A soft edge makes its caller degraded and passes nothing on: the caller still
 //! works. Informational edges do nothing. Ways are shortest, and the first by name among equals.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use crate::diagnosis::{CauseId, Impact, ImpactEffect, Input, Sight};
+use crate::diagnosis::{CauseId, Impact, ImpactEffect, Input, InstanceSeen, Sight};
 use crate::map::{Map, NodeIndex, NodeKind};
 use crate::name::Name;
 use crate::status::Criticality;
 
-/// Everyone whom the cause reaches, by name; the node at fault itself is not among them.
+/// Everyone whom the cause reaches, by name; the node at fault itself is not among them. Faults of single instances,
+/// places and releases reach a service, and those behind it, when too few of its instances are left.
 #[must_use]
 pub fn impact_of(input: &Input<'_>, cause: &CauseId) -> Vec<Impact> {
     let map = input.map;
@@ -19,7 +20,6 @@ pub fn impact_of(input: &Input<'_>, cause: &CauseId) -> Vec<Impact> {
         CauseId::Node(name) => {
             if let Some(node) = map.find(name.as_str()) {
                 reach.start(node, vec![name.clone()]);
-                reach.spread();
             }
         }
         CauseId::Edge { from, to } => reach.through(from, to),
@@ -28,18 +28,23 @@ pub fn impact_of(input: &Input<'_>, cause: &CauseId) -> Vec<Impact> {
                 reach.through(&from.service, to);
             }
         }
-        CauseId::Instance(id) => {
-            let Some(node) = map.find(id.service.as_str()) else {
-                return Vec::new();
-            };
-            if others_suffice(input, node, id) {
-                return Vec::new();
+        CauseId::Instance(id) => reach.lose(input, |seen| seen.id == *id),
+        CauseId::Host(host) => reach.lose(input, |seen| seen.host.as_ref() == Some(host)),
+        CauseId::Zone(zone) => {
+            for node in map.indices() {
+                if !map.is_service(node) && map.node(node).zone.as_ref() == Some(zone) {
+                    reach.start(node, vec![map.name(node).clone()]);
+                }
             }
-            reach.start(node, vec![id.service.clone()]);
-            reach.mark(node, ImpactEffect::Impacted, vec![id.service.clone()]);
-            reach.spread();
+            reach.lose(input, |seen| seen.zone.as_ref() == Some(zone));
         }
+        CauseId::Version { service, version } => reach.lose(input, |seen| {
+            seen.id.service == *service && seen.version.as_ref() == Some(version)
+        }),
+        // The view is broken, the services are not.
+        CauseId::Poller(_) => {}
     }
+    reach.spread();
     reach.into_impacts(cause)
 }
 
@@ -53,29 +58,14 @@ fn alone(input: &Input<'_>, service: &Name) -> bool {
         <= 1
 }
 
-/// Whether enough other instances of the service answer and report no failing hard local condition.
-fn others_suffice(input: &Input<'_>, service: NodeIndex, failed: &crate::name::InstanceId) -> bool {
-    let needed = match input.map.node(service).kind {
-        NodeKind::Service { at_least } => at_least.max(1),
-        NodeKind::Resource { .. } => return true,
-    };
-    let serving = input
-        .instances
-        .iter()
-        .filter(|seen| seen.service == service && &seen.id != failed)
-        .filter(|seen| match seen.sight {
-            Sight::Answers => true,
-            Sight::AnswersWithoutReport | Sight::Silent | Sight::NotPolledYet => false,
-        })
-        .filter(|seen| {
-            !input.local.iter().any(|local| {
-                local.instance == seen.id
-                    && local.criticality == Criticality::Hard
-                    && local.is_down()
-            })
-        })
-        .count();
-    serving >= needed
+/// Whether an instance answers and reports no failing hard local condition.
+fn serves(input: &Input<'_>, seen: &InstanceSeen) -> bool {
+    match seen.sight {
+        Sight::AnswersWithoutReport | Sight::Silent | Sight::NotPolledYet => false,
+        Sight::Answers => !input.local.iter().any(|local| {
+            local.instance == seen.id && local.criticality == Criticality::Hard && local.is_down()
+        }),
+    }
 }
 
 /// A walk against the direction of the edges.
@@ -83,7 +73,7 @@ struct Reach<'a> {
     map: &'a Map,
     labels: &'a [Criticality],
     reached: Vec<Option<(ImpactEffect, Vec<Name>)>>,
-    origin: Option<NodeIndex>,
+    origins: BTreeSet<NodeIndex>,
     queue: VecDeque<(NodeIndex, Vec<Name>)>,
 }
 
@@ -94,18 +84,39 @@ impl<'a> Reach<'a> {
             map,
             labels,
             reached,
-            origin: None,
+            origins: BTreeSet::new(),
             queue: VecDeque::new(),
         }
     }
 
     fn start(&mut self, node: NodeIndex, path: Vec<Name>) {
-        self.origin = Some(node);
+        self.origins.insert(node);
         self.queue.push_back((node, path));
     }
 
     fn mark(&mut self, node: NodeIndex, effect: ImpactEffect, path: Vec<Name>) {
         self.reached[node.0] = Some((effect, path));
+    }
+
+    /// Without the instances that are lost: the services that too few are left of.
+    fn lose(&mut self, input: &Input<'_>, is_lost: impl Fn(&InstanceSeen) -> bool) {
+        let lost = input.instances.iter().filter(|seen| is_lost(seen));
+        let services: BTreeSet<NodeIndex> = lost.map(|seen| seen.service).collect();
+        for service in services {
+            let NodeKind::Service { at_least } = self.map.node(service).kind else {
+                continue;
+            };
+            let all = input
+                .instances
+                .iter()
+                .filter(|seen| seen.service == service);
+            let left = all.filter(|seen| !is_lost(seen) && serves(input, seen));
+            if left.count() < at_least.max(1) {
+                let path = vec![self.map.name(service).clone()];
+                self.mark(service, ImpactEffect::Impacted, path.clone());
+                self.start(service, path);
+            }
+        }
     }
 
     /// Through one broken edge: its caller first, then whoever depends on the caller.
@@ -123,7 +134,6 @@ impl<'a> Reach<'a> {
             Criticality::Hard => {
                 self.mark(caller, ImpactEffect::Impacted, path.clone());
                 self.start(caller, path);
-                self.spread();
             }
             Criticality::Soft => self.mark(caller, ImpactEffect::Degraded, path),
             Criticality::Informational => {}
@@ -134,7 +144,7 @@ impl<'a> Reach<'a> {
         while let Some((node, path)) = self.queue.pop_front() {
             for &index in self.map.callers(node) {
                 let caller = self.map.edge(index).caller;
-                if Some(caller) == self.origin {
+                if self.origins.contains(&caller) {
                     continue;
                 }
                 let mut way = vec![self.map.name(caller).clone()];

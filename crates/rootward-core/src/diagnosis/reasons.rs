@@ -1,183 +1,260 @@
-//! Why: the sentences behind a cause, and why it may have to wait.
+//! Why: the sentences behind a cause, in counts.
 
 use std::collections::BTreeSet;
 
-use crate::diagnosis::cause::list;
-use crate::diagnosis::scene::Scene;
-use crate::diagnosis::{Check, Input, Sight, weigh};
+use crate::diagnosis::cause::{dominant, list};
+use crate::diagnosis::scene::{Scene, Sighting};
+use crate::diagnosis::{CauseId, Check, Sight};
 use crate::map::NodeIndex;
 use crate::moment::Moment;
-use crate::name::Name;
-use crate::status::Criticality;
+use crate::name::{InstanceId, Name};
 
-/// Callers that agree before the others need not be waited for.
-const AGREEING_CALLERS: usize = 2;
+/// What a cause rests on.
+pub(super) struct Account<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) id: &'a CauseId,
+    /// Failing checks of what is at fault.
+    pub(super) direct: &'a [Sighting<'a>],
+    /// Failing checks further up.
+    pub(super) carried: &'a [Sighting<'a>],
+    /// Good checks of the same targets since it began.
+    pub(super) good: &'a [&'a Check],
+    /// Instances whose silence it explains.
+    pub(super) silent: &'a [InstanceId],
+    /// Those of a circle that cannot be told from it.
+    pub(super) group: &'a [CauseId],
+    pub(super) since: Moment,
+}
 
-impl<'a> Scene<'a> {
-    /// Why a cause still waits, if it does.
-    pub(super) fn held(
-        &self,
-        node: NodeIndex,
-        direct: &[&Check],
-        outdated: &[&Check],
-        begin: Moment,
-    ) -> Option<String> {
-        let Input { now, map, .. } = *self.input;
-        if now - begin >= self.input.hold_limit {
-            return None;
-        }
-        let name = map.name(node);
-        let not_seen_since = self.instances[node.0]
-            .iter()
-            .any(|seen| seen.polled_at.is_none_or(|at| at < begin));
-        if not_seen_since {
-            return Some(format!("waiting for {name} to be polled again"));
-        }
-        let about_to_decide = self
-            .input
-            .checks
-            .iter()
-            .filter(|check| {
-                map.edge(check.edge).caller == node
-                    && self.input.labels[check.edge.0] == Criticality::Hard
-                    && !check.is_bad()
-                    && check.is_undecided()
-            })
-            .min_by_key(|check| check.edge);
-        if let Some(check) = about_to_decide {
-            let callee = map.name(map.edge(check.edge).callee);
-            return Some(format!("waiting for {name} to decide about {callee}"));
-        }
-        let agreeing: BTreeSet<&Name> =
-            direct.iter().map(|check| &check.observer.service).collect();
-        let others: BTreeSet<Name> = outdated
-            .iter()
-            .copied()
-            .chain(self.undecided_about(node))
-            .map(|check| check.observer.service.clone())
-            .filter(|service| !agreeing.contains(service))
-            .collect();
-        if agreeing.len() < AGREEING_CALLERS && !others.is_empty() {
-            return Some(format!(
-                "waiting for {} to check {name} again",
-                list(&others)
-            ));
-        }
-        None
-    }
-
-    pub(super) fn undecided_about(&self, node: NodeIndex) -> impl Iterator<Item = &'a Check> + '_ {
-        self.input.checks.iter().filter(move |check| {
-            self.input.map.edge(check.edge).callee == node
-                && !check.is_bad()
-                && check.is_undecided()
+impl Account<'_> {
+    /// Whether somebody else can use what one cannot.
+    pub(super) fn others_can(&self) -> bool {
+        self.good.iter().any(|check| match self.id {
+            CauseId::Edge { from, .. } => check.observer.service != *from,
+            CauseId::InstanceEdge { from, .. } => check.observer != *from,
+            CauseId::Node(_)
+            | CauseId::Instance(_)
+            | CauseId::Host(_)
+            | CauseId::Zone(_)
+            | CauseId::Poller(_)
+            | CauseId::Version { .. } => false,
         })
     }
 
-    pub(super) fn reasons(
-        &self,
-        node: NodeIndex,
-        direct: &[&Check],
-        good: &[&Check],
-        carried: &[&Check],
-    ) -> Vec<String> {
-        let map = self.input.map;
-        let name = map.name(node);
-        let services = |checks: &[&Check]| -> BTreeSet<Name> {
-            checks
-                .iter()
-                .map(|check| check.observer.service.clone())
-                .collect()
-        };
-        let failing = services(direct);
-        let asked: BTreeSet<Name> = failing.union(&services(good)).cloned().collect();
-        let callers = if asked.len() == 1 {
-            "caller"
-        } else {
-            "callers"
-        };
-        let phrase = weigh::dominant(direct.iter().copied()).phrase();
-        let mut reasons = vec![format!(
-            "{} of {} {callers} {} it failing ({phrase}): {}",
+    /// The reasons, most telling first.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        match self.id {
+            CauseId::Node(name) => {
+                self.callers(name, &mut reasons);
+                self.itself(name, &mut reasons);
+                self.circle(name, &mut reasons);
+            }
+            CauseId::Edge { from, to } => {
+                self.observers(&format!("instances of {from}"), to, &mut reasons, |check| {
+                    check.observer.service == *from
+                });
+                self.works_for_others(to, &mut reasons, |check| check.observer.service != *from);
+            }
+            CauseId::InstanceEdge { from, to } => {
+                self.observers(
+                    &format!("instances of {}", from.service),
+                    to,
+                    &mut reasons,
+                    |check| check.observer.service == from.service,
+                );
+                self.works_for_others(to, &mut reasons, |check| check.observer != *from);
+            }
+            CauseId::Instance(_) | CauseId::Host(_) | CauseId::Zone(_) | CauseId::Poller(_) => {
+                self.place(&mut reasons);
+            }
+            CauseId::Version { service, version } => self.release(service, version, &mut reasons),
+        }
+        if !self.carried.is_empty() {
+            reasons.push(format!(
+                "it also explains the failing checks of {} further up",
+                list(&services(self.carried.iter().map(|seen| seen.check)))
+            ));
+        }
+        reasons
+    }
+
+    fn phrase(&self) -> &'static str {
+        dominant(self.direct.iter().map(|seen| seen.category())).phrase()
+    }
+
+    fn failing(&self) -> impl Iterator<Item = &Check> {
+        self.direct.iter().map(|seen| seen.check)
+    }
+
+    /// `12 of 12 callers report it failing (connection refused): a, b, c, d, e and 7 more`
+    fn callers(&self, name: &Name, reasons: &mut Vec<String>) {
+        let failing = services(self.failing());
+        if failing.is_empty() {
+            return;
+        }
+        let good = services(self.good.iter().copied());
+        let asked = failing.union(&good).count();
+        reasons.push(format!(
+            "{} of {} {} it failing ({}): {}",
             failing.len(),
-            asked.len(),
+            plural(asked, "caller", "callers"),
             if failing.len() == 1 {
                 "reports"
             } else {
                 "report"
             },
+            self.phrase(),
             list(&failing)
-        )];
-        if let Some(first) = direct.first() {
-            reasons.push(format!("seen first by {}", first.observer));
+        ));
+        if let Some(first) = self.direct.first() {
+            reasons.push(format!("seen first by {}", first.check.observer));
         }
-        let seen = &self.instances[node.0];
-        let silent = seen
+        let _ = name;
+    }
+
+    /// What the polls of the node itself say.
+    fn itself(&self, name: &Name, reasons: &mut Vec<String>) {
+        let Some(node) = self.node(name) else { return };
+        let own = self.scene.instances_of(node);
+        let silent = own
             .iter()
             .filter(|seen| seen.sight == Sight::Silent)
             .count();
         if silent > 0 {
             reasons.push(format!(
                 "{silent} of {} of its own instances do not answer the poll either",
-                seen.len()
+                own.len()
             ));
-        } else if seen.iter().any(|seen| seen.sight == Sight::Answers) {
+        } else if own.iter().any(|seen| seen.sight == Sight::Answers) {
             reasons.push(format!(
                 "{name} itself answers the poll and reports nothing that would explain it"
             ));
         }
-        if let (true, Some(cycle)) = (self.circles.contains_key(&node), map.cycle_of(node)) {
-            reasons.push(format!("it is part of the cycle {cycle}; it failed first"));
-        }
-        if !carried.is_empty() {
-            let up = services(carried);
-            reasons.push(format!(
-                "it also explains the failing checks of {} further up",
-                list(&up)
-            ));
-        }
-        if !good.is_empty() {
-            reasons.push(format!(
-                "against it: fresh good checks by {}",
-                list(&services(good))
-            ));
-        }
-        reasons
     }
 
-    pub(super) fn way_reasons(
+    fn circle(&self, name: &Name, reasons: &mut Vec<String>) {
+        let cycle = self
+            .node(name)
+            .and_then(|node| self.scene.input.map.cycle_of(node));
+        if let (Some(cycle), false) = (cycle, self.group.is_empty()) {
+            reasons.push(format!("it is part of the cycle {cycle}; it failed first"));
+        }
+    }
+
+    /// `1 of 2 instances of orders reports orders-db failing (timed out), seen first by orders#1`
+    fn observers(
         &self,
-        node: NodeIndex,
-        evidence: &[&Check],
-        good: &[&Check],
-    ) -> Vec<String> {
-        let name = self.input.map.name(node);
-        let phrase = weigh::dominant(evidence.iter().copied()).phrase();
-        let mut reasons = vec![format!(
-            "{} failing ({phrase}), seen first by {}",
-            plural(evidence.len(), "check", "checks"),
-            evidence
-                .first()
-                .map(|check| check.observer.to_string())
-                .unwrap_or_default()
-        )];
-        let others: BTreeSet<Name> = good
-            .iter()
-            .map(|check| check.observer.service.clone())
-            .collect();
+        whom: &str,
+        to: &Name,
+        reasons: &mut Vec<String>,
+        is_one: impl Fn(&Check) -> bool,
+    ) {
+        let failing: BTreeSet<&InstanceId> = self.failing().map(|check| &check.observer).collect();
+        let good = self.good.iter().filter(|check| is_one(check));
+        let asked = good
+            .map(|check| &check.observer)
+            .chain(failing.iter().copied());
+        let asked = asked.collect::<BTreeSet<_>>().len();
+        let first = self.direct.first();
+        let first = first.map_or_else(String::new, |seen| {
+            format!(", seen first by {}", seen.check.observer)
+        });
+        reasons.push(format!(
+            "{} of {asked} {whom} {} {to} failing ({}){first}",
+            failing.len(),
+            if failing.len() == 1 {
+                "reports"
+            } else {
+                "report"
+            },
+            self.phrase(),
+        ));
+    }
+
+    fn works_for_others(
+        &self,
+        to: &Name,
+        reasons: &mut Vec<String>,
+        is_other: impl Fn(&Check) -> bool,
+    ) {
+        let others = services(self.good.iter().copied().filter(|check| is_other(check)));
         if !others.is_empty() {
-            reasons.push(format!("{name} is up for {}", list(&others)));
+            reasons.push(format!("{to} is up for {}", list(&others)));
         }
-        if self.instances[node.0]
+        let answers = self.node(to).is_some_and(|node| {
+            let mut own = self.scene.instances_of(node).iter();
+            own.any(|seen| seen.sight == Sight::Answers)
+        });
+        if answers {
+            reasons.push(format!("{to} itself answers the poll"));
+        }
+    }
+
+    /// What fails together: instances that do not answer, and checks.
+    fn place(&self, reasons: &mut Vec<String>) {
+        if !self.silent.is_empty() {
+            let silent: BTreeSet<String> = self.silent.iter().map(ToString::to_string).collect();
+            let verb = if silent.len() == 1 { "does" } else { "do" };
+            reasons.push(format!("{} {verb} not answer the poll", list(&silent)));
+        }
+        let targets: BTreeSet<Name> = self
+            .direct
             .iter()
-            .any(|seen| seen.sight == Sight::Answers)
-        {
-            reasons.push(format!("{name} itself answers the poll"));
+            .map(|seen| {
+                self.scene
+                    .input
+                    .map
+                    .name(seen.target(self.scene.input))
+                    .clone()
+            })
+            .collect();
+        if !targets.is_empty() {
+            reasons.push(format!(
+                "{} of {} fail ({}), seen first by {}",
+                plural(self.direct.len(), "check", "checks"),
+                list(&targets),
+                self.phrase(),
+                self.direct
+                    .first()
+                    .map(|seen| seen.check.observer.to_string())
+                    .unwrap_or_default()
+            ));
         }
-        reasons
+        if let CauseId::Poller(_) = self.id {
+            reasons.push("nobody who calls them reports trouble".to_owned());
+        }
+    }
+
+    fn release(&self, service: &Name, version: &Name, reasons: &mut Vec<String>) {
+        let own = self
+            .node(service)
+            .map_or(&[][..], |node| self.scene.instances_of(node));
+        let of_it = own
+            .iter()
+            .filter(|seen| seen.version.as_ref() == Some(version));
+        let count = of_it.count();
+        reasons.push(format!(
+            "{count} of {} run {version}",
+            plural(own.len(), "instance", "instances")
+        ));
+        self.place(reasons);
+    }
+
+    pub(super) fn node(&self, name: &Name) -> Option<NodeIndex> {
+        self.scene.input.map.find(name.as_str())
     }
 }
 
+/// The services whose instances made the checks.
+pub(super) fn services<'c>(checks: impl IntoIterator<Item = &'c Check>) -> BTreeSet<Name> {
+    let observers = checks
+        .into_iter()
+        .map(|check| check.observer.service.clone());
+    observers.collect()
+}
+
+/// `1 caller`, `12 callers`.
 fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

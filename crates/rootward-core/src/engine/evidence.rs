@@ -1,6 +1,7 @@
 //! Gathers what all reports say, joined to the map: checks of dependencies, local conditions, labels, findings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnosis::{Check, Fact, Input, InstanceSeen, LocalCheck};
@@ -11,13 +12,10 @@ use crate::name::{InstanceId, Name};
 use crate::report::{Component, Report};
 use crate::rollup::{Effect, effect};
 use crate::snapshot::{Finding, FindingKind, LabelSource};
-use crate::status::{CheckStatus, Criticality, ErrorCategory, InstanceStatus, Scope};
+use crate::status::{CheckStatus, Criticality, Depth, ErrorCategory, InstanceStatus, Scope};
 
 /// Findings kept; a report with thousands of unknown components must not fill the screen.
 const MAX_FINDINGS: usize = 500;
-
-/// Two ages of one result, read at two moments, differ by rounding and by what the reports took to arrive.
-const SAME_RESULT: Duration = Duration::from_millis(500);
 
 /// Everything that a diagnosis and the views are made from.
 #[derive(Debug)]
@@ -28,7 +26,9 @@ pub(super) struct Gathered {
     /// The label in force for each edge, and where it comes from.
     pub(super) labels: Vec<(Option<Criticality>, LabelSource)>,
     /// The same as the diagnosis takes it: unlabelled is soft.
-    forced: Vec<Criticality>,
+    pub(super) forced: Vec<Criticality>,
+    /// Whether the checks of each edge look deeper than the connection, if any report says so.
+    pub(super) depths: Vec<Option<bool>>,
     /// Failing checks of what the map does not declare.
     pub(super) stray: Vec<Fact>,
     pub(super) findings: Vec<Finding>,
@@ -42,6 +42,7 @@ impl Gathered {
             instances: Vec::new(),
             labels: Vec::new(),
             forced: Vec::new(),
+            depths: vec![None; map.edges().len()],
             stray: Vec::new(),
             findings: Vec::new(),
         };
@@ -55,6 +56,9 @@ impl Gathered {
                 service: seen.service,
                 sight: judged.sight,
                 polled_at: seen.last_poll.as_ref().map(|poll| poll.at),
+                host: seen.host().cloned(),
+                zone: seen.zone(map).cloned(),
+                version: seen.version().cloned(),
             });
             gathered.errors_instead_of_reports(id, seen, &judged, now);
             if let Some(foreign) = &seen.foreign {
@@ -75,6 +79,8 @@ impl Gathered {
                 let edge = callee.and_then(|callee| map.edge_between(seen.service, callee));
                 if let (Some(edge), Scope::Shared) = (edge, component.scope) {
                     checked.insert(edge);
+                    let depth = &mut gathered.depths[edge.0];
+                    *depth = (*depth).max(component.depth.map(looks_deep));
                     let label = &mut reported[edge.0];
                     // Among instances that disagree (a rollout), the harder label counts.
                     *label = Some(label.map_or(component.criticality, |known| {
@@ -108,12 +114,14 @@ impl Gathered {
     pub(super) fn input<'a>(
         &'a self,
         map: &'a Map,
+        ids: &'a BTreeMap<Arc<str>, InstanceId>,
         hold_limit: Duration,
         now: Moment,
     ) -> Input<'a> {
         Input {
             now,
             map,
+            ids,
             labels: &self.forced,
             checks: &self.checks,
             local: &self.local,
@@ -175,7 +183,6 @@ impl Gathered {
                     error: component.error.clone(),
                     checked_at,
                     since: component.since.unwrap_or(checked_at),
-                    agreeing: agreeing(component),
                 });
             }
             (Scope::Shared, None) => {
@@ -209,6 +216,7 @@ impl Gathered {
                         observer: id.to_string(),
                         target: component.name.clone(),
                         status: component.status,
+                        decided: true,
                         category: component.error_category,
                         error: component.error.clone(),
                         at,
@@ -309,15 +317,10 @@ impl Gathered {
     }
 }
 
-/// Results in a row behind a component's status, as far as its report tells.
-fn agreeing(component: &Component) -> u8 {
-    if component.raw_status != component.status {
-        return 1;
-    }
-    match (component.seq, component.since, component.checked_at) {
-        (Some(seq), _, _) => u8::try_from(seq.clamp(1, 3)).unwrap_or(3),
-        // Nobody counts. One result began the status, and one that came clearly later upholds it.
-        (None, Some(since), Some(checked_at)) if checked_at - since > SAME_RESULT => 2,
-        (None, _, _) => 1,
+/// Whether a check sees more than that somebody is there.
+const fn looks_deep(depth: Depth) -> bool {
+    match depth {
+        Depth::Connect | Depth::Ping => false,
+        Depth::Readiness | Depth::Query => true,
     }
 }

@@ -99,6 +99,8 @@ impl Engine {
         );
         self.epochs.set_interval(settings.epoch_interval, now);
         (self.map, self.settings) = (map, settings);
+        self.localiser
+            .replace(&self.instances, self.settings.epoch_interval);
         self.end_removed(now);
         self.judge(now);
         replaced
@@ -138,6 +140,19 @@ impl Engine {
             IncidentCause::Fault(CauseId::InstanceEdge { from, to }) => {
                 !instances.contains_key(from) || !has_edge(map, &from.service, to)
             }
+            IncidentCause::Fault(CauseId::Host(host)) => {
+                let mut running = instances.values();
+                !running.any(|seen| seen.host() == Some(host))
+            }
+            IncidentCause::Fault(CauseId::Zone(zone) | CauseId::Poller(zone)) => {
+                let mut running = instances.values();
+                !running.any(|seen| seen.zone(map) == Some(zone))
+                    && !map
+                        .nodes()
+                        .iter()
+                        .any(|node| node.zone.as_ref() == Some(zone))
+            }
+            IncidentCause::Fault(CauseId::Version { service, .. }) => !is_service(map, service),
         };
         let ended = self.book.end(is_over, REMOVED, now);
         self.actions

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnosis::Sight;
+use crate::engine::localiser::Heard;
 use crate::engine::reading::{self, Reading};
 use crate::engine::{Poll, PollOutcome, Target};
 use crate::map::{Map, NodeIndex};
 use crate::moment::Moment;
+use crate::name::Name;
 use crate::report::{Component, Report};
 use crate::rollup::{Effect, InstanceVote, effect};
 use crate::snapshot::{PollView, PollWord};
@@ -25,6 +27,8 @@ const COMPONENTS_IN_A_REASON: usize = 3;
 pub(super) struct Seen {
     pub(super) target: Target,
     pub(super) service: NodeIndex,
+    /// Its name in the fault localisation.
+    pub(super) key: Arc<str>,
     /// The last report, kept also when it counts for nothing any more.
     pub(super) report: Option<Arc<Report>>,
     /// What it said of the whole, if its own components do not bear that out.
@@ -34,6 +38,10 @@ pub(super) struct Seen {
     pub(super) last_poll: Option<PollView>,
     /// In whose name the address answered last, if not in the expected one.
     pub(super) foreign: Option<Arc<Report>>,
+    /// Whether the last report is of another release than the one before.
+    released: bool,
+    /// Whether the fault localisation still counts what it said.
+    pub(super) counts: bool,
     standing: Standing,
     /// Polls in a row without a usable answer.
     silent_run: u32,
@@ -74,10 +82,13 @@ pub(super) struct Judged<'a> {
 }
 
 impl Seen {
-    pub(super) const fn new(target: Target, service: NodeIndex) -> Self {
+    pub(super) fn new(target: Target, service: NodeIndex) -> Self {
         Self {
+            key: target.id.to_string().into(),
             target,
             service,
+            released: false,
+            counts: false,
             report: None,
             claimed: None,
             report_at: None,
@@ -114,6 +125,27 @@ impl Seen {
         self.not_watched += pause;
     }
 
+    /// The machine it runs on, if it ever said so.
+    pub(super) fn host(&self) -> Option<&Name> {
+        self.report.as_ref()?.host.as_ref()
+    }
+
+    /// The zone it runs in: as it said, or as the map says of its service.
+    pub(super) fn zone<'a>(&'a self, map: &'a Map) -> Option<&'a Name> {
+        let told = self.report.as_ref().and_then(|report| report.zone.as_ref());
+        told.or_else(|| map.node(self.service).zone.as_ref())
+    }
+
+    /// The release it runs, if it ever said so.
+    pub(super) fn version(&self) -> Option<&Name> {
+        self.report.as_ref()?.version.as_ref()
+    }
+
+    /// Whether the last report is of another release than the one before.
+    pub(super) const fn was_changed(&self) -> bool {
+        self.released
+    }
+
     /// When the last evidence came.
     pub(super) const fn evidence_at(&self) -> Option<Moment> {
         self.evidence_at
@@ -128,8 +160,8 @@ impl Seen {
         }
     }
 
-    /// Takes the outcome of a poll.
-    pub(super) fn handle(&mut self, poll: Poll, map: &Map) {
+    /// Takes the outcome of a poll, and says what it was.
+    pub(super) fn handle(&mut self, poll: Poll, map: &Map) -> Heard {
         let Poll {
             finished,
             took_us,
@@ -137,7 +169,7 @@ impl Seen {
             ..
         } = poll;
         self.foreign = None;
-        let (word, text) = match outcome {
+        let (heard, word, text) = match outcome {
             PollOutcome::Report(report) if self.is_of_this_service(&report, map) => {
                 self.standing = Standing::Reports;
                 (self.silent_run, self.error_run) = (0, 0);
@@ -147,9 +179,13 @@ impl Seen {
                 self.report_at = Some(finished);
                 let Reading { report, claimed } =
                     reading::read(*report, self.report.as_deref(), finished);
+                let before = self.report.as_ref().map(|report| &report.version);
+                self.counts = true;
+                self.released = before.is_some_and(|before| *before != report.version);
                 self.report = Some(Arc::new(report));
                 self.claimed = claimed;
-                (PollWord::Report, "answered with a report".to_owned())
+                let text = "answered with a report".to_owned();
+                (Heard::Report, PollWord::Report, text)
             }
             PollOutcome::Report(report) => {
                 self.no_answer(finished);
@@ -158,7 +194,7 @@ impl Seen {
                     report.service, self.target.id.service
                 );
                 self.foreign = Some(Arc::new(*report));
-                (PollWord::Malformed, text)
+                (Heard::Nonsense, PollWord::Malformed, text)
             }
             PollOutcome::ErrorStatus(code) => {
                 (self.silent_run, self.silent_since) = (0, None);
@@ -174,17 +210,18 @@ impl Seen {
                     self.standing = Standing::Errors(code);
                 }
                 (
+                    Heard::ErrorStatus,
                     PollWord::ErrorStatus,
                     format!("answered HTTP {code} without a report"),
                 )
             }
             PollOutcome::Malformed(text) => {
                 self.no_answer(finished);
-                (PollWord::Malformed, text)
+                (Heard::Nonsense, PollWord::Malformed, text)
             }
             PollOutcome::NoAnswer { text, .. } => {
                 self.no_answer(finished);
-                (PollWord::NoAnswer, text)
+                (Heard::Silence, PollWord::NoAnswer, text)
             }
         };
         self.last_poll = Some(PollView {
@@ -193,6 +230,7 @@ impl Seen {
             text,
             took_us,
         });
+        heard
     }
 
     fn no_answer(&mut self, at: Moment) {

@@ -1,14 +1,14 @@
 //! How a cause stands that the diagnosis does not name any more: failing, good, or not known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnosis::{CauseId, Check};
+use crate::diagnosis::{CauseId, Check, Sight};
 use crate::engine::evidence::Gathered;
 use crate::engine::seen::Seen;
 use crate::incident::{About, Context, Incident, IncidentCause, Standing};
 use crate::map::{Map, NodeIndex};
 use crate::moment::Moment;
-use crate::name::InstanceId;
+use crate::name::{InstanceId, Name};
 
 /// What the engine knows, for the book of incidents.
 #[derive(Debug)]
@@ -78,6 +78,50 @@ impl Known<'_> {
         }
     }
 
+    /// How the checks stand that the incident rests on.
+    fn evidence(&self, incident: &Incident, after: Moment) -> Standing {
+        let rests_on: BTreeSet<(&str, &Name)> = incident
+            .evidence
+            .iter()
+            .map(|fact| (fact.observer.as_str(), &fact.target))
+            .collect();
+        let targets: BTreeSet<&Name> = incident.evidence.iter().map(|fact| &fact.target).collect();
+        self.checks(after, |check| {
+            let target = self.map.name(self.map.edge(check.edge).callee);
+            targets.contains(target)
+                && rests_on.contains(&(check.observer.to_string().as_str(), target))
+        })
+    }
+
+    /// What an instance cannot do is seen by its own checks, or by those of others.
+    fn instance(&self, instance: &InstanceId, incident: &Incident, after: Moment) -> Standing {
+        let by_itself = self.own_word(after, |id| id == instance);
+        match (by_itself, self.evidence(incident, after)) {
+            (Standing::Failing, _) | (_, Standing::Failing) => Standing::Failing,
+            (Standing::Good, _) => Standing::Good,
+            (Standing::NoEvidence, _) => Standing::NoEvidence,
+        }
+    }
+
+    /// A zone can be seen again when all its instances are.
+    fn view(&self, zone: &Name, after: Moment) -> Standing {
+        let mut seen = self
+            .evidence
+            .instances
+            .iter()
+            .filter(|seen| seen.zone.as_ref() == Some(zone))
+            .peekable();
+        let any = seen.peek().is_some();
+        let all = seen.all(|seen| {
+            seen.sight == Sight::Answers && seen.polled_at.is_some_and(|at| at > after)
+        });
+        if any && all {
+            Standing::Good
+        } else {
+            Standing::NoEvidence
+        }
+    }
+
     fn fault(&self, id: &CauseId, incident: &Incident, after: Moment) -> Standing {
         match id {
             CauseId::Node(name) => self
@@ -86,7 +130,7 @@ impl Known<'_> {
                 .map_or(Standing::NoEvidence, |node| {
                     self.node(node, incident, after)
                 }),
-            CauseId::Instance(instance) => self.own_word(after, |id| id == instance),
+            CauseId::Instance(instance) => self.instance(instance, incident, after),
             CauseId::Edge { from, to } => self.checks(after, |check| {
                 &check.observer.service == from
                     && self.map.name(self.map.edge(check.edge).callee) == to
@@ -94,6 +138,10 @@ impl Known<'_> {
             CauseId::InstanceEdge { from, to } => self.checks(after, |check| {
                 &check.observer == from && self.map.name(self.map.edge(check.edge).callee) == to
             }),
+            CauseId::Host(_) | CauseId::Zone(_) | CauseId::Version { .. } => {
+                self.evidence(incident, after)
+            }
+            CauseId::Poller(zone) => self.view(zone, after),
         }
     }
 }
@@ -129,7 +177,13 @@ impl Context for Known<'_> {
         let whole_node = match cause {
             IncidentCause::Fault(CauseId::Node(_)) | IncidentCause::Unseen(_) => true,
             IncidentCause::Fault(
-                CauseId::Instance(_) | CauseId::Edge { .. } | CauseId::InstanceEdge { .. },
+                CauseId::Instance(_)
+                | CauseId::Edge { .. }
+                | CauseId::InstanceEdge { .. }
+                | CauseId::Host(_)
+                | CauseId::Zone(_)
+                | CauseId::Poller(_)
+                | CauseId::Version { .. },
             ) => false,
         };
         About {

@@ -1,10 +1,10 @@
 //! The book of incidents: opens, revises and resolves them from one diagnosis to the next.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diagnosis::{Diagnosis, Impact, ImpactEffect, RootCause};
+use crate::diagnosis::{Diagnosis, Fact, Impact, ImpactEffect, RootCause};
 use crate::incident::{
     CausePeriod, Incident, IncidentCause, IncidentEvent, IncidentId, TimelineEntry,
 };
@@ -375,7 +375,8 @@ fn impacts(diagnosis: &Diagnosis, cause: &RootCause) -> Vec<Impact> {
         .collect()
 }
 
-/// Whether the cause accounts for what the incident was about: it reaches its subject, or speaks of it.
+/// Whether the cause accounts for what the incident was about: it reaches its subject, speaks of it, or rests on the
+/// same checks.
 fn explains(cause: &RootCause, impacted: &[Impact], incident: &Incident) -> bool {
     let IncidentCause::Fault(old) = &incident.cause else {
         return false;
@@ -384,15 +385,23 @@ fn explains(cause: &RootCause, impacted: &[Impact], incident: &Incident) -> bool
         return false;
     }
     let subjects = cause.id.subjects();
-    old.subjects().into_iter().any(|name| {
+    let speaks_of = old.subjects().into_iter().any(|name| {
         subjects.contains(&name) || impacted.iter().any(|impact| &impact.service == name)
-    })
+    });
+    let seen_by = |fact: &Fact| (fact.observer.clone(), fact.target.clone());
+    let known: BTreeSet<_> = incident.evidence.iter().map(seen_by).collect();
+    speaks_of
+        || cause
+            .evidence
+            .iter()
+            .any(|fact| known.contains(&seen_by(fact)))
 }
 
 /// Takes what the newest diagnosis says of the incident's cause.
 fn take_over(incident: &mut Incident, cause: &RootCause, diagnosis: &Diagnosis, about: About) {
     let impacted = impacts(diagnosis, cause);
-    for fact in &cause.evidence {
+    // What its observer is not sure of may never have happened.
+    for fact in cause.evidence.iter().filter(|fact| fact.decided) {
         let text = format!("{} sees {}: {}", fact.observer, fact.target, fact.why());
         let subject = fact.target.to_string();
         let known = incident.timeline.iter().any(|line| {

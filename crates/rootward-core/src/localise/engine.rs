@@ -156,6 +156,18 @@ impl Engine {
         verdict::answer(&scene, &self.changes, &self.versions, unknown.collect())
     }
 
+    /// Forgets the checks of an instance that is not seen any more: what it said last is not known to be so. That it does
+    /// not answer stays known.
+    pub fn forget_checks(&mut self, instance: &str) {
+        let Some(instance) = self.topology.instance(instance) else {
+            return;
+        };
+        for link in self.topology.links_of(instance) {
+            self.checks[link] = Checks::default();
+            self.anomalous.remove(&link);
+        }
+    }
+
     /// Replaces the graph. What is known stays with every instance, dependency and service that is still there under
     /// its name; the rest is forgotten.
     ///

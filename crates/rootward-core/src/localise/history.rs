@@ -9,8 +9,8 @@ use super::event::{ErrorClass, Seen};
 
 /// Checks kept per instance and dependency, and polls kept per instance.
 pub(super) const RING: usize = 8;
-/// Readings without a sequence number that are at most this many milliseconds apart are of the same check: ages are
-/// rounded.
+/// Readings without a sequence number that are at most this many milliseconds apart, and a quarter of an interval, are of
+/// the same check: ages are rounded.
 pub(super) const SAME_CHECK: u64 = 250;
 /// Intervals after which a result says nothing any more.
 pub(super) const STALE_AFTER: f64 = 4.0;
@@ -74,7 +74,9 @@ impl Check {
             // The counter of a restarted service starts again: equal numbers far apart are two checks.
             self.seq == other.seq && self.at.abs_diff(other.at) <= interval / 2
         } else {
-            self.earliest() <= other.at + SAME_CHECK && other.earliest() <= self.at + SAME_CHECK
+            // Where checks are that close together, closer readings have to be told apart.
+            let apart = SAME_CHECK.min(interval / 4);
+            self.earliest() <= other.at + apart && other.earliest() <= self.at + apart
         }
     }
 

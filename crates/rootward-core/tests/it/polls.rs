@@ -369,7 +369,9 @@ fn the_only_caller_that_is_refused_says_nothing_about_others() {
     let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)]);
     let mut database = component("carts-db", CheckStatus::Down, Criticality::Hard);
     database.error_category = Some(ErrorCategory::Auth);
-    for _ in 0..6 {
+    for run in 6..12 {
+        database.seq = Some(run);
+        database.checked_at = Some(bench.now);
         bench.poll(report(
             "cart",
             InstanceStatus::Unhealthy,
@@ -536,7 +538,8 @@ fn a_report_that_tells_neither_beginnings_nor_counts_gets_its_dependency_named_o
         );
     }
     assert_eq!(bench.causes(), ["node:carts-db"]);
-    assert!(began.len() >= 4, "named late: {began:?}");
+    // One observer that says nothing of how it fails is believed from its third result on.
+    assert!(began.len() >= 3, "named late: {began:?}");
     assert!(
         began.iter().all(|at| *at == began[0]),
         "it began once: {began:?}"

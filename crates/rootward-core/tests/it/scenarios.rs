@@ -248,14 +248,15 @@ fn a_soft_cache_is_not_blamed_for_what_a_hard_database_does_further_up() {
         service front -> orders
         service orders -> db cache(soft)
         service jobs -> db cache(soft)
+        service mails -> db cache(soft)
         resource db
         resource cache
         at 40 fail db auth
         at 40 fail cache auth
         expect 90 root node:db node:cache
-        expect 90 evidence node:cache jobs#0 orders#0
-        expect 90 evidence node:db front#0 jobs#0 orders#0
-        expect 90 impacted front jobs orders",
+        expect 90 evidence node:cache jobs#0 mails#0 orders#0
+        expect 90 evidence node:db front#0 jobs#0 mails#0 orders#0
+        expect 90 impacted front jobs mails orders",
     );
 }
 

@@ -16,6 +16,21 @@ pub fn sureness(confidence: f64) -> String {
     format!("{percent} % sure")
 }
 
+/// `1 in 40`: how likely it is that something else is right. As with [`sureness`], certainty is never claimed.
+#[must_use]
+pub fn odds(confidence: f64) -> String {
+    if confidence > 0.99 {
+        return "less than 1 in 100".to_owned();
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and 100 by the clamp; what is no number becomes 0 and is clamped to 1"
+    )]
+    let one_in = (1.0 / (1.0 - confidence)).round() as u64;
+    format!("1 in {}", one_in.clamp(1, 100))
+}
+
 /// `<1 s`, `40 s`, `4 min`, `5 h 12 min`, `3 d 4 h`: rounded down, one or two units.
 #[must_use]
 pub fn duration(millis: u64) -> String {
@@ -59,6 +74,11 @@ pub fn cause(id: &str) -> String {
         ("instance_edge", Some((from, to))) => format!("the path from instance {from} to {to}"),
         (_, Some((from, to))) => format!("the path {from} -> {to}"),
         ("node" | "", None) => what.to_owned(),
+        ("poller", None) => format!("the view of zone {what}"),
+        ("version", None) => match what.split_once('@') {
+            Some((service, version)) => format!("release {version} of {service}"),
+            None => format!("release {what}"),
+        },
         (kind, None) => format!("{kind} {what}"),
     }
 }
@@ -92,6 +112,24 @@ mod tests {
                 "more than 99 % sure",
                 "more than 99 % sure",
                 "0 % sure"
+            ]
+        );
+    }
+
+    #[test]
+    fn odds_are_whole_and_never_nothing() {
+        let texts = [f64::NAN, 0.0, 0.5, 0.75, 0.975, 0.99, 0.999, 1.0].map(odds);
+        assert_eq!(
+            texts,
+            [
+                "1 in 1",
+                "1 in 1",
+                "1 in 2",
+                "1 in 4",
+                "1 in 40",
+                "1 in 100",
+                "less than 1 in 100",
+                "less than 1 in 100"
             ]
         );
     }

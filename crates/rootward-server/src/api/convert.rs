@@ -53,6 +53,11 @@ impl View<'_> {
         let why = why.or_else(|| fact.category.map(|category| category.phrase().to_owned()));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         let age = words::duration(self.reading.age(fact.at));
+        let sure = if fact.decided {
+            ""
+        } else {
+            ", its observer is not sure yet"
+        };
         let Fact {
             observer,
             target,
@@ -65,9 +70,10 @@ impl View<'_> {
             status: Word::from(*status),
             error_category: fact.category.map(Word::from),
             error: fact.error.as_deref().map(str::to_owned),
+            undecided: !fact.decided,
             since: Some(self.time(fact.since)),
             age_ms: Some(self.age_ms(fact.at)),
-            text: format!("{observer} -> {target} {status}{why} ({age} ago)"),
+            text: format!("{observer} -> {target} {status}{why} ({age} ago{sure})"),
         }
     }
 
@@ -166,7 +172,12 @@ mod tests {
 
     #[test]
     fn core_and_api_spell_their_words_alike() {
-        for state in [CauseState::Degraded, CauseState::Down] {
+        for state in [
+            CauseState::Degraded,
+            CauseState::Intermittent,
+            CauseState::Cut,
+            CauseState::Down,
+        ] {
             is_known::<api::CauseState>(state.as_str());
         }
         for effect in [ImpactEffect::Degraded, ImpactEffect::Impacted] {
@@ -194,6 +205,13 @@ mod tests {
             CauseId::InstanceEdge {
                 from: instance,
                 to: service.clone(),
+            },
+            CauseId::Host(service.clone()),
+            CauseId::Zone(service.clone()),
+            CauseId::Poller(service.clone()),
+            CauseId::Version {
+                service: service.clone(),
+                version: service.clone(),
             },
         ] {
             is_known::<api::CauseKind>(cause.kind());

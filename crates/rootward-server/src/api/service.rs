@@ -86,13 +86,18 @@ impl View<'_> {
         }
     }
 
-    /// Whether a named cause is this service or one of its instances. A fault of the way between two services is
-    /// neither of them.
+    /// Whether a named cause is this service, one of its instances or its release. A fault of the way between two
+    /// services is neither of them, and one of a place is no service's own.
     pub(super) fn is_root_cause(self, name: &Name) -> bool {
         let named = |cause: &RootCause| match &cause.id {
             CauseId::Node(node) => node == name,
             CauseId::Instance(instance) => instance.service == *name,
-            CauseId::Edge { .. } | CauseId::InstanceEdge { .. } => false,
+            CauseId::Version { service, .. } => service == name,
+            CauseId::Edge { .. }
+            | CauseId::InstanceEdge { .. }
+            | CauseId::Host(_)
+            | CauseId::Zone(_)
+            | CauseId::Poller(_) => false,
         };
         self.snapshot.diagnosis.root_causes.iter().any(named)
     }

@@ -35,14 +35,18 @@ pub struct Diagnosis {
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cause {
-    /// What is at fault: `node:orders-db`, `instance:cart#0`, `edge:checkout->orders-db`, `instance_edge:cart#0->rates`.
+    /// What is at fault: `node:orders-db`, `instance:cart#0`, `edge:checkout->orders-db`, `instance_edge:cart#0->rates`,
+    /// `host:h7`, `zone:eu-1a`, `poller:eu-1a` (the view of a zone), `version:cart@1.4.2`.
     pub id: String,
     /// The part of `id` before the colon.
     pub kind: Word<CauseKind>,
     /// How bad it is.
     pub state: Word<CauseState>,
-    /// Between 0 and 1.
+    /// The probability that this is right, between 0 and 1.
     pub confidence: f64,
+    /// How much better it explains what is seen than the best explanation without it, in nats.
+    #[serde(default)]
+    pub margin: f64,
     /// When the first evidence began.
     pub since: Time,
     /// What is wrong, in a sentence.
@@ -52,10 +56,19 @@ pub struct Cause {
     pub evidence: Vec<Evidence>,
     /// How many there are.
     pub evidence_count: u64,
-    /// Good checks that speak against it.
+    /// Instances whose silence it explains as well.
+    #[serde(default)]
+    pub silent: Vec<String>,
+    /// Good checks that speak against it; bounded.
     #[serde(default)]
     pub against: Vec<Evidence>,
-    /// What else it could be, likeliest first.
+    /// How many there are.
+    #[serde(default)]
+    pub against_count: u64,
+    /// Others of its circle of dependencies that cannot be told from it; it failed first.
+    #[serde(default)]
+    pub group: Vec<String>,
+    /// What would be believed instead if it were ruled out; the first is the runner-up. Nothing: only chance is left.
     #[serde(default)]
     pub alternatives: Vec<String>,
     /// Why it is this one, in sentences.
@@ -81,6 +94,9 @@ pub struct Evidence {
     /// Why it failed, in a short sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// It was measured, but its observer is not sure yet, so no status shows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undecided: bool,
     /// When the status began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,

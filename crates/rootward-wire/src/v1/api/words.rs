@@ -86,6 +86,14 @@ wire_words! {
         Edge = "edge",
         /// The way from one instance to what it calls.
         InstanceEdge = "instance_edge",
+        /// A machine, with all that runs on it.
+        Host = "host",
+        /// A zone, cut off from the others.
+        Zone = "zone",
+        /// The way between the aggregator and a zone: the view is broken, the services are not.
+        Poller = "poller",
+        /// A release of a service.
+        Version = "version",
         /// An entry point that is not seen. Only in incidents.
         Unseen = "unseen",
     }
@@ -96,6 +104,10 @@ wire_words! {
     CauseState {
         /// It works, but worse than it should.
         Degraded = "degraded",
+        /// It fails now and then.
+        Intermittent = "intermittent",
+        /// It cannot be seen; nothing is known to be wrong with it.
+        Cut = "cut",
         /// It fails.
         Down = "down",
     }
