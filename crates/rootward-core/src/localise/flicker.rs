@@ -27,7 +27,10 @@ impl Builder<'_> {
     }
 
     fn offer_flicker(&mut self, node: usize) {
-        if let Some(echo) = echo(self.scene, node).filter(|echo| echo.is_heard) {
+        // Two services of a circle could be each other's echo without end, and nothing would ever be wrong.
+        let in_circle = self.scene.topology.nodes[node].circle.is_some();
+        let echo = (!in_circle).then(|| echo(self.scene, node)).flatten();
+        if let Some(echo) = echo.filter(|echo| echo.is_heard) {
             self.candidates.push(Candidate {
                 fault: Fault::Flicker(node),
                 mode: Mode::Hard,

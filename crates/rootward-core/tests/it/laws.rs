@@ -160,8 +160,9 @@ fn behaviour() -> impl Strategy<Value = Behaviour> {
     )
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    let shape = (2_usize..6, 1_usize..4);
+/// At most so many services.
+fn case(services: usize) -> impl Strategy<Value = Case> {
+    let shape = (2..=services, 1_usize..4);
     shape.prop_flat_map(|(services, resources)| {
         let total = services + resources;
         let edge = (
@@ -278,10 +279,10 @@ fn failing(snapshot: &Snapshot) -> BTreeSet<(String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(250))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn p_2_and_p_8_any_order_of_the_same_polls_gives_the_same_answer(case in case(), turn in 1_usize..30) {
+    fn p_2_and_p_8_any_order_of_the_same_polls_gives_the_same_answer(case in case(5), turn in 1_usize..30) {
         let answer = case.play(0);
         prop_assert_eq!(&answer.diagnosis, &case.play(0).diagnosis);
         let turned = case.play(turn);
@@ -290,7 +291,7 @@ proptest! {
     }
 
     #[test]
-    fn p_6_every_failing_check_is_in_a_cause_or_unexplained(case in case()) {
+    fn p_6_every_failing_check_is_in_a_cause_or_unexplained(case in case(5)) {
         let snapshot = case.play(0);
         let told: BTreeSet<(String, String)> = all_causes(&snapshot.diagnosis)
             .flat_map(|cause| &cause.evidence)
@@ -303,7 +304,7 @@ proptest! {
     }
 
     #[test]
-    fn every_cause_rests_on_a_failing_check_that_the_screen_shows_and_no_healthy_node_is_one(case in case()) {
+    fn every_cause_rests_on_a_failing_check_that_the_screen_shows_and_no_healthy_node_is_one(case in case(5)) {
         let snapshot = case.play(0);
         let failing = failing(&snapshot);
         for cause in all_causes(&snapshot.diagnosis) {
@@ -327,7 +328,7 @@ proptest! {
     }
 
     #[test]
-    fn silence_and_good_checks_alone_name_nothing(case in case()) {
+    fn silence_and_good_checks_alone_name_nothing(case in case(5)) {
         let mut quiet = case;
         quiet.sick.clear();
         for behaviour in quiet.checks.values_mut() {
@@ -339,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn every_path_of_impact_is_a_way_on_the_map(case in case()) {
+    fn every_path_of_impact_is_a_way_on_the_map(case in case(5)) {
         let map = case.map();
         let answer = case.diagnose();
         for impact in &answer.impacted {
@@ -354,31 +355,41 @@ proptest! {
         }
     }
 
-    /// P-7 for the plain case: a service whose only trouble is that it is not serving, and that itself sees something
-    /// hard fail just as long, is not named together with it.
+    /// P-7 for the plain case: resources fail for everybody who uses them, and whoever cannot work without one is not
+    /// serving. Then nothing that only passes a failure on is named as a cause. Three hops are followed.
     #[test]
-    fn p_7_a_service_that_reports_a_failing_dependency_is_not_a_node_cause_for_not_serving(case in case()) {
+    fn p_7_a_service_that_is_not_serving_for_want_of_a_resource_is_no_cause(case in case(4)) {
         let mut case = case;
         case.sick.clear();
         case.silent.clear();
         for edge in &mut case.parts.edges {
             edge.declared = Some(Criticality::Hard);
         }
-        for behaviour in case.checks.values_mut().filter(|behaviour| behaviour.fails_from < ROUNDS) {
-            behaviour.fails_from = 0;
+        let mut broken: BTreeSet<String> = BTreeSet::new();
+        for ((_, to), behaviour) in &case.checks {
+            if to.starts_with('z') && behaviour.fails_from < ROUNDS {
+                broken.insert(to.clone());
+            }
+        }
+        for _ in 0..case.parts.nodes.len() {
+            for edge in &case.parts.edges {
+                if broken.contains(edge.callee.as_str()) {
+                    broken.insert(edge.caller.to_string());
+                }
+            }
+        }
+        for ((_, to), behaviour) in &mut case.checks {
+            behaviour.fails_from = if broken.contains(to) { 0 } else { ROUNDS };
             behaviour.category = ErrorCategory::NotServing;
-            behaviour.status = CheckStatus::Degraded;
+            behaviour.status = CheckStatus::Down;
         }
         let map = case.map();
         let answer = case.diagnose();
         for cause in all_causes(&answer) {
             let CauseId::Node(node) = &cause.id else { continue };
-            let sees_deeper = case.checks.iter().any(|((by, _), behaviour)| {
-                behaviour.fails_from == 0 && by.service == *node
-            });
             let index = map.find(node.as_str()).expect("causes are on the map");
             let in_cycle = map.cycle_of(index).is_some();
-            prop_assert!(!sees_deeper || in_cycle, "{node} is named although it sees something deeper fail: {answer:#?}");
+            prop_assert!(!map.is_service(index) || in_cycle, "{node} is named: {answer:#?}");
         }
     }
 }
