@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rootward_core::{InstanceId, Map, Name, Thresholds};
+use rootward_formats::Choice;
 
 use crate::date::Date;
 use crate::problem::{Problem, render};
@@ -84,6 +85,8 @@ pub struct TargetSpec {
     pub stale_after: Duration,
     /// How many poll outcomes in a row change a status.
     pub thresholds: Thresholds,
+    /// How its answers are read.
+    pub format: Choice,
 }
 
 /// A service whose instances are found by a name.
@@ -104,6 +107,8 @@ pub struct DnsSpec {
     pub stale_after: Duration,
     /// How many poll outcomes in a row change a status.
     pub thresholds: Thresholds,
+    /// How its answers are read.
+    pub format: Choice,
 }
 
 /// Services that are shown as one.

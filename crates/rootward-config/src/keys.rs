@@ -69,8 +69,9 @@ pub(crate) static DEFAULT_HEALTH: Section<'static> = Section {
         "fall",
         "rise",
         "roots",
+        "format",
     ],
-    later: &["auth", "format", "role", "presence"],
+    later: &["auth", "role", "presence"],
     inner: &[],
     example: "{interval: 10s, timeout: 2s}",
 };
@@ -119,16 +120,9 @@ pub(crate) static HEALTH: Section<'static> = Section {
         "fall",
         "rise",
         "roots",
-    ],
-    later: &[
-        "kubernetes",
-        "consul",
-        "push",
         "format",
-        "role",
-        "presence",
-        "auth",
     ],
+    later: &["kubernetes", "consul", "push", "role", "presence", "auth"],
     inner: &[],
     example: "{url: http://cart:8790/health}",
 };

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rootward_core::{Criticality, Name};
+use rootward_formats::Choice;
 
 use crate::date::Date;
 use crate::place::{Field, Located, Place};
@@ -48,6 +49,7 @@ pub(crate) struct RawDefaults {
     pub(crate) place: Place,
     pub(crate) timing: RawTiming,
     pub(crate) roots: Field<String>,
+    pub(crate) format: Field<Choice>,
 }
 
 /// When and how often to poll, and how many outcomes to believe.
@@ -93,6 +95,8 @@ pub(crate) struct RawService {
     pub(crate) timing: RawTiming,
     /// The file of those whose certificates are believed.
     pub(crate) roots: Field<String>,
+    /// How answers are read.
+    pub(crate) format: Field<Choice>,
     pub(crate) at_least: Field<usize>,
     pub(crate) dependencies: Vec<RawDependency>,
 }

@@ -96,15 +96,21 @@ fn aggregator(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawAggregato
 
 fn defaults(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawDefaults> {
     let fields = given(reader.section(root, "defaults", &keys::DEFAULTS))?;
-    let (timing, roots) = match reader.section(&fields, "health", &keys::DEFAULT_HEALTH) {
-        Field::Given(health) => (timing(&health.value, reader), roots(&health.value, reader)),
-        Field::Refused => (RawTiming::ABSENT, Field::Refused),
-        Field::Absent => (RawTiming::ABSENT, Field::Absent),
+    let health = reader.section(&fields, "health", &keys::DEFAULT_HEALTH);
+    let (timing, roots, format) = match health {
+        Field::Given(health) => (
+            timing(&health.value, reader),
+            roots(&health.value, reader),
+            reader.value(&health.value, "format", values::format),
+        ),
+        Field::Refused => (RawTiming::ABSENT, Field::Refused, Field::Refused),
+        Field::Absent => (RawTiming::ABSENT, Field::Absent, Field::Absent),
     };
     Some(RawDefaults {
         place: fields.place,
         timing,
         roots,
+        format,
     })
 }
 
@@ -152,7 +158,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         health,
         "say where its report is: health: {url: http://HOST:PORT/health}",
     );
-    let (dns, (urls, urls_written), timing, roots) = match given(health) {
+    let (dns, (urls, urls_written), timing, roots, format) = match given(health) {
         Some(health) => {
             let dns = reader.value(&health, "dns", parse_dns);
             let urls = match dns {
@@ -160,12 +166,14 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
                 Field::Given(_) | Field::Refused => no_urls(&health, reader),
             };
             let timing = timing(&health, reader);
-            (dns, urls, timing, roots(&health, reader))
+            let format = reader.value(&health, "format", values::format);
+            (dns, urls, timing, roots(&health, reader), format)
         }
         None => (
             Field::Refused,
             (Vec::new(), None),
             RawTiming::ABSENT,
+            Field::Refused,
             Field::Refused,
         ),
     };
@@ -187,6 +195,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         urls_written,
         timing,
         roots,
+        format,
         at_least,
         dependencies: each(dependencies, |item| dependency(item, reader)),
     })

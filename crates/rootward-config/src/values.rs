@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use rootward_core::{Criticality, Name};
+use rootward_formats::{Choice, Format};
 
 use crate::date::Date;
 use crate::expand::Text;
@@ -126,6 +127,18 @@ pub(crate) fn flag(text: &Text) -> Result<bool, Fault> {
             "write true or false",
         )),
     }
+}
+
+/// How answers are read.
+pub(crate) fn format(text: &Text) -> Result<Choice, Fault> {
+    text.value().parse().map_err(|_| {
+        let names = Format::ALL.iter().map(|format| format.as_str());
+        let help = match nearest(text.value(), names.chain(["auto"])) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "write auto, or one of the names in docs/formats.md".to_owned(),
+        };
+        Fault::new(format!("{} is not a format", text.shown()), help)
+    })
 }
 
 /// What a dependency means to its caller.

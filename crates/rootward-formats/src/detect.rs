@@ -10,6 +10,7 @@ use crate::readers;
 use crate::readers::entries::{is_nest_exception, is_nestjs, is_sundheit};
 use crate::readers::named::is_named;
 use crate::readers::nested::{all_have_status, has_status};
+use crate::readers::siblings::is_map;
 use crate::words::{self, Word};
 
 /// The format of an answer; `None` when nothing in it says how it is.
@@ -286,7 +287,10 @@ fn failures(object: &Object) -> Option<Format> {
     let component = object
         .object("component")
         .is_some_and(|component| component.has("version"));
-    if object.object("failures").is_some() || component || word == "partiallyavailable" {
+    let system = object
+        .object("system")
+        .is_some_and(|system| system.has("goroutines_count"));
+    if object.object("failures").is_some() || component || system || word == "partiallyavailable" {
         return Some(Format::HelloFresh);
     }
     let texts = |map: &Object| map.values().all(|value| value.as_text().is_some());
@@ -415,5 +419,10 @@ fn siblings(object: &Object, answer: &Answer<'_>) -> Option<Format> {
                 .any(|value| crate::found::statement_of(value).is_some())
         }) || object.list(key).is_some_and(is_named)
     });
-    (statement(object).is_some() || held).then_some(Format::Generic)
+    let up_or_down = matches!(word.as_deref(), Some("up" | "down"));
+    if up_or_down && object.0.len() == 2 && object.text("timestamp").is_some() {
+        return Some(Format::Rails);
+    }
+    let says = statement(object).is_some() || held || is_map(object);
+    says.then_some(Format::Generic)
 }

@@ -6,7 +6,7 @@ mod measured;
 pub(crate) mod named;
 pub(crate) mod nested;
 mod own;
-mod siblings;
+pub(crate) mod siblings;
 mod strings;
 pub(crate) mod text;
 
@@ -57,7 +57,7 @@ fn json(format: Format, value: &Json, answer: &Answer<'_>) -> Option<Found> {
             Format::Etcd => own::etcd(object),
             Format::Consul => own::consul_agent(std::slice::from_ref(value)),
             Format::Vault => own::vault(object),
-            Format::Elasticsearch => own::elasticsearch(object),
+            Format::Elasticsearch => own::elasticsearch(object, answer),
             Format::RabbitMq => siblings::rabbitmq(object),
             Format::Nats => named::nats(object),
             Format::Grafana => strings::grafana(object),

@@ -157,6 +157,8 @@ fn nested_and_repeated_components_are_listed_once() {
         (200, r#"{"status":"ok","checks":{"db":{"checks":{"replica":{"status":"down","message":"connect ECONNREFUSED 10.0.0.1"},"primary":"ok"}}}}"#),
         (503, r#"{"status":"DOWN","db":{"status":"DOWN","primary":{"status":"UP"},"replica":{"status":"DOWN","error":"x: Connection refused"}}}"#),
         (200, r#"{"status":"UP","details":{"db":{"status":"UP","details":{"p":{"status":"UP"},"r":{"status":"UNKNOWN"}}}}}"#),
+        (503, r#"{"db":{"status":"up"},"cache":{"status":"down","message":"read ECONNRESET"}}"#),
+        (200, r#"{"db":true,"cache":false}"#),
         (200, r#"{"status":"UP","components":{"discovery":{"status":"UP","details":{"eureka":{"status":"DOWN"}}}}}"#),
         (200, r#"{"status":"pass","checks":{"uptime":[{"observedValue":1}],"cpu":{"status":"warn"},"a:x":[{"status":"pass"},{"observedValue":3}]}}"#),
     ]), @r"
@@ -164,6 +166,8 @@ fn nested_and_repeated_components_are_listed_once() {
     200 generic-status: degraded [db down, db/replica down (connection_refused), db/primary up]
     503 spring-boot-actuator: unhealthy [db down, db/primary up, db/replica down (connection_refused)]
     200 spring-boot-actuator: healthy [db up, db/p up, db/r unknown]
+    503 generic-status: unhealthy [db up, cache down (connection_reset)]
+    200 generic-status: degraded [db up, cache down]
     200 spring-boot-actuator: healthy [discovery up]
     200 health-json-draft: degraded [uptime unknown, cpu degraded, a up]
     ");

@@ -22,7 +22,11 @@ use crate::clock::Clock;
 use crate::events;
 use crate::metrics::Metrics;
 
+mod foreign;
 mod outcome;
+
+use foreign::Foreign;
+pub(crate) use foreign::Reader;
 
 /// Polls that wait for an answer at the same time. At most as many targets hang at once; with the usual time limit of
 /// 2 s, it takes more than a thousand hanging targets in 10 s before others are late.
@@ -33,15 +37,16 @@ pub(crate) const MAX_POLLS_IN_FLIGHT: usize = 256;
 pub(crate) struct Ask {
     pub(crate) target: Target,
     pub(crate) timeout: Duration,
+    pub(crate) reader: Reader,
 }
 
 /// Runs polls.
 #[derive(Debug)]
 pub(crate) struct Poller {
     asks: BTreeMap<InstanceId, Ask>,
-    /// The connections of targets that are not being asked at the moment.
-    idle: HashMap<InstanceId, Connection>,
-    tasks: JoinSet<(Poll, Connection)>,
+    /// What is kept of targets that are not being asked at the moment.
+    idle: HashMap<InstanceId, Kept>,
+    tasks: JoinSet<(Poll, Kept)>,
     running: HashMap<task::Id, Running>,
     permits: Arc<Semaphore>,
     clock: Arc<Clock>,
@@ -58,6 +63,13 @@ pub(crate) struct Begun {
     pub(crate) released: Moment,
     /// When it should have been released.
     pub(crate) due: Moment,
+}
+
+/// What one poll of a target hands to the next.
+#[derive(Debug)]
+struct Kept {
+    connection: Connection,
+    foreign: Foreign,
 }
 
 /// A poll that runs.
@@ -91,14 +103,14 @@ impl Poller {
             .asks
             .get(&begun.instance)
             .expect("engine and poller have their targets from the same list");
-        let connection = self
-            .idle
-            .remove(&begun.instance)
-            .unwrap_or_else(|| Connection::new(ask.target.clone()));
+        let kept = self.idle.remove(&begun.instance).unwrap_or_else(|| Kept {
+            connection: Connection::new(ask.target.clone()),
+            foreign: Foreign::default(),
+        });
         let poll = ask_once(
             begun.clone(),
-            connection,
-            ask.timeout,
+            kept,
+            ask.clone(),
             Arc::clone(&self.permits),
             Arc::clone(&self.clock),
             Arc::clone(&self.metrics),
@@ -114,7 +126,8 @@ impl Poller {
         let before = std::mem::replace(&mut self.asks, asks);
         let asks = &self.asks;
         let same = |id: &InstanceId| {
-            asks.get(id).map(|ask| &ask.target) == before.get(id).map(|ask| &ask.target)
+            let known = |ask: &Ask| (ask.target.clone(), ask.reader.choice());
+            asks.get(id).map(known) == before.get(id).map(known)
         };
         self.idle.retain(|id, _| same(id));
         let mut ended = Vec::new();
@@ -162,14 +175,11 @@ impl Poller {
     }
 
     /// The outcome, unless nobody waits for it any more.
-    fn settle(
-        &mut self,
-        joined: Result<(task::Id, (Poll, Connection)), JoinError>,
-    ) -> Option<Poll> {
+    fn settle(&mut self, joined: Result<(task::Id, (Poll, Kept)), JoinError>) -> Option<Poll> {
         match joined {
-            Ok((id, (poll, connection))) => {
+            Ok((id, (poll, kept))) => {
                 self.running.remove(&id)?;
-                self.idle.insert(poll.instance.clone(), connection);
+                self.idle.insert(poll.instance.clone(), kept);
                 Some(poll)
             }
             Err(error) => self.failed(&error),
@@ -196,41 +206,51 @@ impl Poller {
 
 async fn ask_once(
     begun: Begun,
-    mut connection: Connection,
-    deadline: Duration,
+    mut kept: Kept,
+    ask: Ask,
     permits: Arc<Semaphore>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
-) -> (Poll, Connection) {
+) -> (Poll, Kept) {
     let _permit = permits
         .acquire_owned()
         .await
         .expect("the semaphore is never closed");
     metrics.poll_sent(clock.now() - begun.due);
     let limits = Limits {
-        deadline,
+        deadline: ask.timeout,
         max_body_bytes: MAX_REPORT_BYTES,
     };
     let sent = Instant::now();
-    let result = connection.get(&HEADERS, &limits).await;
+    let mut headers = HEADERS.to_vec();
+    headers.extend(kept.foreign.condition());
+    let result = kept.connection.get(&headers, &limits).await;
     let took_us = micros(sent.elapsed());
     let finished = clock.now();
+    let outcome = match result {
+        Ok(answer) => {
+            let asked = outcome::Asked {
+                id: &begun.instance,
+                reader: &ask.reader,
+                foreign: &mut kept.foreign,
+            };
+            outcome::of_answer(&answer, asked, finished)
+        }
+        Err(error) => outcome::of_failure(&error),
+    };
     let poll = Poll {
         instance: begun.instance,
         started: begun.released,
         finished,
         took_us,
-        outcome: match result {
-            Ok(answer) => outcome::of_answer(&answer, finished),
-            Err(error) => outcome::of_failure(&error),
-        },
+        outcome,
     };
-    (poll, connection)
+    (poll, kept)
 }
 
 /// What is sent besides the name that rootward-fetch gives itself: no cache may answer in the target's place.
 static HEADERS: [(HeaderName, HeaderValue); 2] = [
-    (ACCEPT, HeaderValue::from_static("application/json")),
+    (ACCEPT, HeaderValue::from_static(rootward_formats::ACCEPT)),
     (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
 ];
 
@@ -255,6 +275,7 @@ mod tests {
             let ask = Ask {
                 target: Target::parse(&format!("http://{address}/health")).unwrap(),
                 timeout: *timeout,
+                reader: Reader::of_anything(),
             };
             (sample::id(service, "0"), ask)
         });

@@ -126,6 +126,7 @@ impl Roster {
                 let ask = Ask {
                     target: named.ask.target.clone().pinned(&[address]),
                     timeout: named.ask.timeout,
+                    reader: named.ask.reader.clone(),
                 };
                 (id, ask)
             })

@@ -71,6 +71,7 @@ pub(crate) fn unreachable_front() -> Checked {
             id: id("front", "0"),
             url: format!("http://{address}/health"),
             roots: None,
+            format: rootward_formats::Choice::Auto,
             interval: Duration::from_millis(100),
             timeout: Duration::from_millis(50),
             stale_after: Duration::from_millis(250),

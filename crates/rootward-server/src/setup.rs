@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_config::{Checked, DEFAULT_INTERVAL};
@@ -10,7 +11,7 @@ use rootward_core::{Settings, Target};
 use rootward_fetch::{Tls, TlsError};
 
 use crate::error::{Error, Kind};
-use crate::poller::Ask;
+use crate::poller::{Ask, Reader};
 use crate::roster::{Named, Roster};
 
 pub(crate) fn settings(config: &Checked) -> Settings {
@@ -24,6 +25,8 @@ pub(crate) fn settings(config: &Checked) -> Settings {
 /// Who is polled: at first those who are written, and nobody yet of those who are looked up.
 pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
     let mut trust = Trust::default();
+    let map = Arc::new(config.map.clone());
+    let reader = |format, thresholds| Reader::new(format, thresholds, Arc::clone(&map));
     let written = config.targets.iter().map(|spec| {
         let target = Target {
             id: spec.id.clone(),
@@ -36,6 +39,7 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
         let ask = Ask {
             target: url,
             timeout,
+            reader: reader(spec.format, spec.thresholds),
         };
         Ok((target, ask))
     });
@@ -44,7 +48,13 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
         let service = &spec.service;
         let target = asked(&spec.url, spec.roots.as_deref(), service, &mut trust)?;
         let timeout = spec.timeout;
-        Ok((service.clone(), Named::new(Ask { target, timeout }, spec)))
+        let reader = reader(spec.format, spec.thresholds);
+        let ask = Ask {
+            target,
+            timeout,
+            reader,
+        };
+        Ok((service.clone(), Named::new(ask, spec)))
     });
     let named = named.collect::<Result<_, Error>>()?;
     Ok(Roster::new(written, named))

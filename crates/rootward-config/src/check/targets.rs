@@ -20,6 +20,7 @@ pub(super) fn check(
 ) -> (Vec<TargetSpec>, Vec<DnsSpec>) {
     let defaults = Timing::of_defaults(defaults, log);
     let usual_roots = written.defaults.as_ref().and_then(|d| d.roots.value());
+    let usual_format = written.defaults.as_ref().and_then(|d| d.format.value());
     let mut polled: BTreeMap<&TargetUrl, &Place> = BTreeMap::new();
     let mut targets = Vec::new();
     let mut dns = Vec::new();
@@ -27,6 +28,8 @@ pub(super) fn check(
         check_at_least(service, log);
         check_roots(service, log);
         let roots = service.roots.value().or(usual_roots);
+        let format = service.format.value().or(usual_format);
+        let format = format.copied().unwrap_or_default();
         let timing = defaults.of_service(&service.timing, log);
         if let (Field::Given(url), Some(service), Some(timing)) =
             (&service.dns, service.name.value(), &timing)
@@ -39,6 +42,7 @@ pub(super) fn check(
                 timeout: timing.timeout,
                 stale_after: timing.stale_after,
                 thresholds: timing.thresholds,
+                format,
             });
         }
         let mut instances: BTreeMap<Name, &Place> = BTreeMap::new();
@@ -80,6 +84,7 @@ pub(super) fn check(
                 timeout: timing.timeout,
                 stale_after: timing.stale_after,
                 thresholds: timing.thresholds,
+                format,
             });
         }
     }

@@ -102,8 +102,8 @@ fn vault_code(code: u16) -> Option<Found> {
     Some(found.own_codes())
 }
 
-/// Elasticsearch and OpenSearch: a colour, whatever the code; 408 says that what was waited for did not come.
-pub(crate) fn elasticsearch(object: &Object) -> Option<Found> {
+/// Elasticsearch and OpenSearch: a colour; 408 says that what was waited for did not come.
+pub(crate) fn elasticsearch(object: &Object, answer: &Answer<'_>) -> Option<Found> {
     if let Some(error) = object.object("error") {
         let kinds = [error.text("type")].into_iter().flatten();
         let causes = error.list("root_cause").unwrap_or_default();
@@ -116,7 +116,10 @@ pub(crate) fn elasticsearch(object: &Object) -> Option<Found> {
         return no_master.then(|| Found::said(Word::Down));
     }
     let said = under(object, "status")?;
-    let mut found = Found::said(said.word).own_codes();
+    let mut found = Found::said(said.word);
+    if answer.http_status == Some(408) {
+        found = found.own_codes();
+    }
     if object.bool("timed_out") == Some(true) {
         found.hint = Some(ErrorCategory::Timeout);
     }

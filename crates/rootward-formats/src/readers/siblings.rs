@@ -32,13 +32,25 @@ pub(crate) fn generic(object: &Object) -> Option<Found> {
         found.said = Some(Word::Degraded);
     }
     found.parts = children(object, "");
-    if found.parts.is_empty() && said.is_some() {
-        let siblings = object.entries().filter(|(_, value)| has_status(value));
+    if found.parts.is_empty() && (said.is_some() || is_map(object)) {
+        let siblings = object
+            .entries()
+            .filter(|(_, value)| said.is_none() || has_status(value));
         for (name, value) in siblings {
             add(name, value, &mut found.parts);
         }
     }
     found.unless_empty()
+}
+
+/// Whether every entry of an object says how it is, as an object or as a truth value.
+pub(crate) fn is_map(object: &Object) -> bool {
+    let says = |value: &Json| match value {
+        Json::Object(entry) => statement(entry).is_some(),
+        Json::Bool(_) => true,
+        Json::Null | Json::Number(_) | Json::Text(_) | Json::List(_) => false,
+    };
+    !object.is_empty() && object.values().all(says)
 }
 
 /// The components below an object.

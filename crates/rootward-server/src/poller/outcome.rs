@@ -1,19 +1,32 @@
 //! What an HTTP answer to a poll means.
 //!
-//! A report is a report, whatever status it comes with. Without one, only an error status of the server is evidence
-//! about the service; everything else says that something is wrong between us and it, and is unknown with a sentence.
+//! A report of ours is a report, whatever status it comes with. Everything else is read as the format that is configured,
+//! or that it looks like (`foreign`). Where that says nothing, only an error status of the server is evidence about the
+//! service; the rest says that something is wrong between us and it, and is unknown with a sentence.
 
 use http::header::{AGE, LOCATION};
 use http::{HeaderMap, StatusCode, Uri};
 use rootward_core::engine::PollOutcome;
-use rootward_core::{ErrorCategory, Moment};
+use rootward_core::{ErrorCategory, InstanceId, Moment};
 use rootward_fetch::{Answer, FetchError};
+use rootward_formats::{Choice, Format, Reading, TakenBy};
+use rootward_wire::ReadError;
 use rootward_wire::v1;
 
+use super::foreign::{Foreign, Reader};
+
+/// Whose answers are read, and what the ones before have left.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) id: &'a InstanceId,
+    pub(super) reader: &'a Reader,
+    pub(super) foreign: &'a mut Foreign,
+}
+
 /// Reads an answer that arrived at `received_at`.
-pub(super) fn of_answer(answer: &Answer, received_at: Moment) -> PollOutcome {
+pub(super) fn of_answer(answer: &Answer, asked: Asked<'_>, received_at: Moment) -> PollOutcome {
     match StatusCode::from_u16(answer.status) {
-        Ok(status) => of_parts(status, &answer.headers, &answer.body, received_at),
+        Ok(status) => of_parts(status, &answer.headers, &answer.body, asked, received_at),
         Err(_) => PollOutcome::Malformed(format!(
             "answered {}, which no HTTP status is",
             answer.status
@@ -37,13 +50,11 @@ fn of_parts(
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
+    asked: Asked<'_>,
     received_at: Moment,
 ) -> PollOutcome {
-    if status == StatusCode::NOT_MODIFIED {
-        let sentence = "answered 304, not modified, and nothing was asked about that";
-        return PollOutcome::Malformed(sentence.into());
-    }
-    if status.is_redirection() {
+    let not_modified = status == StatusCode::NOT_MODIFIED;
+    if status.is_redirection() && !not_modified {
         return PollOutcome::Malformed(redirect(status, headers));
     }
     if let Some(age) = age(headers) {
@@ -52,14 +63,81 @@ fn of_parts(
             status.as_u16()
         ));
     }
-    match v1::read(body, received_at) {
-        Ok(report) => PollOutcome::Report(Box::new(report)),
-        Err(_) if status.is_server_error() => PollOutcome::ErrorStatus(status.as_u16()),
-        Err(error) => PollOutcome::Malformed(no_report(status, &error)),
+    if not_modified {
+        return match asked.foreign.unchanged() {
+            Some((before, reading)) => of_reading(before, &reading, None, asked, received_at),
+            None => PollOutcome::Malformed(
+                "answered 304, not modified, and nothing was asked about that".into(),
+            ),
+        };
+    }
+    let choice = asked.reader.choice();
+    let only_ours = choice == Choice::Named(Format::Rootward);
+    let is_object = body.trim_ascii_start().starts_with(b"{");
+    let mut refused = None;
+    if only_ours || choice == Choice::Auto {
+        match v1::read(body, received_at) {
+            Ok(report) => {
+                asked.foreign.forget();
+                return PollOutcome::Report(Box::new(report));
+            }
+            Err(error) if only_ours || (is_object && error.is_violation()) => {
+                return without_report(status, &error);
+            }
+            // A part of something is no answer of anybody's.
+            Err(error) if status == StatusCode::PARTIAL_CONTENT => {
+                return without_report(status, &error);
+            }
+            // Somebody else's.
+            Err(error) => refused = Some(error),
+        }
+    }
+    let reading = asked.foreign.read(asked.reader, status, headers, body);
+    of_reading(status, &reading, refused.as_ref(), asked, received_at)
+}
+
+/// What a foreign answer means; `refused` is why it is no report of ours, where it might have been one.
+fn of_reading(
+    status: StatusCode,
+    reading: &Reading,
+    refused: Option<&ReadError>,
+    asked: Asked<'_>,
+    received_at: Moment,
+) -> PollOutcome {
+    let code = status.as_u16();
+    let unrecognised = match reading.format {
+        TakenBy::Format(Format::HttpOnly) | TakenBy::Nobody => true,
+        TakenBy::Format(_) => false,
+    };
+    if unrecognised && status.is_server_error() {
+        return PollOutcome::ErrorStatus(code);
+    }
+    let Asked {
+        id,
+        reader,
+        foreign,
+    } = asked;
+    if let Some(report) = foreign.report(reading, id, reader, received_at) {
+        return PollOutcome::Report(Box::new(report));
+    }
+    match refused {
+        Some(error) if unrecognised => without_report(status, error),
+        _ => PollOutcome::Malformed(format!(
+            "answered {code}, which does not tell how it is: {}",
+            reading.why
+        )),
     }
 }
 
-fn no_report(status: StatusCode, error: &rootward_wire::ReadError) -> String {
+fn without_report(status: StatusCode, error: &ReadError) -> PollOutcome {
+    if status.is_server_error() {
+        PollOutcome::ErrorStatus(status.as_u16())
+    } else {
+        PollOutcome::Malformed(no_report(status, error))
+    }
+}
+
+fn no_report(status: StatusCode, error: &ReadError) -> String {
     let code = status.as_u16();
     if status.is_success() {
         return format!("answered {code} without a readable report: {error}");
@@ -119,7 +197,12 @@ mod tests {
             })
             .collect();
         let status = StatusCode::from_u16(status).unwrap();
-        match of_parts(status, &headers, body, Moment::ZERO) {
+        let asked = Asked {
+            id: &crate::sample::id("cart", "0"),
+            reader: &Reader::of_anything(),
+            foreign: &mut Foreign::default(),
+        };
+        match of_parts(status, &headers, body, asked, Moment::ZERO) {
             PollOutcome::Report(report) => format!("report: {}", report.status),
             PollOutcome::ErrorStatus(code) => format!("error status {code}"),
             PollOutcome::Malformed(text) => text,
@@ -150,17 +233,17 @@ mod tests {
             read(418, &[], b"short and stout"),
         ];
         insta::assert_snapshot!(cases.join("\n"), @r"
-        error status 500
-        error status 503
-        answered 200 without a readable report: the body is not JSON: it stops making sense at line 1, column 1
-        answered 200 without a readable report: not a rootward report: it has no field `contract`
-        answered 204 without a readable report: the body is empty
-        answered 401: it wants credentials
-        answered 403: it does not let us read the report
-        answered 404: no report is served at that path
-        answered 429: it wants fewer requests
-        answered 418: that is no report
-        ");
+    error status 500
+    report: unhealthy
+    report: healthy
+    report: healthy
+    report: healthy
+    answered 401: it wants credentials
+    answered 403: it does not let us read the report
+    answered 404: no report is served at that path
+    answered 429: it wants fewer requests
+    answered 418: that is no report
+    ");
     }
 
     #[test]

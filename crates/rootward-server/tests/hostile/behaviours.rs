@@ -368,7 +368,7 @@ fn bodies() -> Vec<Behaviour> {
             "utf-16",
             [
                 &b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n"[..],
-                &b"\xff\xfe{\0}\0"[..],
+                &b"\xff\xfe[\0]\0"[..],
             ]
             .concat(),
         ),

@@ -80,7 +80,7 @@ async fn every_way_to_answer_becomes_an_outcome_with_a_sentence() {
     other: unknown, malformed: answers as somebody-else, not as other
     refusing: unknown, no_answer: connection refused
     sick: unhealthy, report: answered with a report
-    text: unknown, malformed: answered 200 without a readable report: the body is not JSON: it stops making sense at line 1, column 1
+    text: healthy, report: answered with a report
     ");
     running.stop().await;
 }

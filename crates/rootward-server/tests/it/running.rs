@@ -59,6 +59,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
             },
             url: format!("http://{address}/health"),
             roots: None,
+            format: rootward_formats::Choice::Auto,
             interval: pace.interval,
             timeout: pace.timeout,
             stale_after: pace.interval * 2 + pace.timeout,

@@ -114,6 +114,7 @@ fn config(neighbours: &[(&str, SocketAddr)], port: u16) -> Checked {
         service: name("cart"),
         url: format!("http://cart.shop.test:{port}/health"),
         roots: None,
+        format: rootward_formats::Choice::Auto,
         interval: pace.interval,
         timeout: pace.timeout,
         stale_after: pace.interval * 2 + pace.timeout,
