@@ -10,6 +10,10 @@ const OUT_OF_DESCRIPTORS: [i32; 2] = [24, 23];
 /// A failure without detail; the caller has the whole chain.
 pub(crate) fn failure(error: &io::Error) -> Failure {
     use io::ErrorKind as Kind;
+    #[cfg(feature = "_tls")]
+    if let Some(fault) = rootward_fetch::TlsFault::of(error) {
+        return Failure::new(ErrorCategory::Tls).because(fault.phrase());
+    }
     let exhausted = error
         .raw_os_error()
         .is_some_and(|code| cfg!(unix) && OUT_OF_DESCRIPTORS.contains(&code));

@@ -12,6 +12,7 @@
 //! | `etcd` | [`open::etcd`] | a member, for its health | what `http` does |
 //! | `freshness` | `freshness()` | a file for its age | |
 //! | `grpc-health` | `grpc_health()` | `grpc.health.v1` on the application's own channel | `tonic`, `tonic-health`, `tokio` |
+//! | `grpc-health-tls` | `open::grpc_health()` | TLS for `https://` | `rustls`; the feature `grpc-health`; of this project `rootward-fetch` |
 //! | `http` | `http()` | a URL: status, body, the end of the certificate | `http`, `base64`, `serde_json`, `tokio`, `rustls`; of this project `rootward-fetch` |
 //! | `kafka` | [`open::kafka`] | a broker, for who is in the cluster and who leads which topic | `tokio`; of this project `rootward-fetch` with TLS |
 //! | `lapin` | `amqp()` | a channel on the application's own connection | `lapin`, `tokio` |
@@ -19,7 +20,9 @@
 //! | `memcached` | [`open::memcached`] | the version, on a connection of its own | `tokio`; of this project `rootward-fetch` |
 //! | `memory` | `memory()` | the kernel for memory in use, its limit, and pressure | |
 //! | `mongodb` | `mongodb()` | a ping on the application's own client | `mongodb`, `tokio` |
+//! | `mongodb-tls` | `open::mongodb()` | TLS for `tls=true` | `openssl-probe`; the feature `mongodb`; of this project `rootward-fetch` |
 //! | `mysql` | `mysql()` | a trivial query on the application's own pool, of MySQL or MariaDB | `mysql_async`, `tokio` |
+//! | `mysql-tls` | `open::mysql()` | TLS for `ssl-mode=VERIFY_IDENTITY` | `rustls`, `webpki-roots` (not used), `openssl-probe`; the feature `mysql`; of this project `rootward-fetch` |
 //! | `nats` | [`open::nats`] | a ping, on a connection of its own | `serde_json`, `tokio`; of this project `rootward-fetch` with TLS |
 //! | `pool` | `pool_saturation()`, `pool_use()` | the application's own pool for its numbers | |
 //! | `postgresql` | `postgresql()`, `postgresql_target()` | a trivial query on the application's own pool | `tokio-postgres`, `deadpool-postgres`, `deadpool`, `tokio` |
@@ -28,8 +31,10 @@
 //! | `queue` | `queue()` | a function of the application's for the depth of a queue | `tokio` |
 //! | `redis` | `redis()` | a ping on the application's own connection | `redis`, `tokio` |
 //! | `redis-cluster` | `redis_cluster()` | a cluster for its slots, each master for a ping, on the application's own connection | what `redis` does, with the cluster's part of it: `crc16`, `rand`, `log` |
+//! | `redis-tls` | `open::redis()`, `open::redis_cluster()`, `open::redis_sentinel()` | TLS for `rediss://` | `rustls`; the feature `redis`; of this project `rootward-fetch` |
 //! | `s3` | `s3()` | for a bucket, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |
 //! | `service` | `service()` | the readiness endpoint of another service | `http`, `serde_json`, `tokio`; of this project `rootward-fetch`, `rootward-wire` |
+//! | `service-tls` | `service()`, `open::service()` | TLS for `https://` | `rustls`; the feature `service` |
 //! | `smtp` | [`open::smtp`] | a mail server to do nothing | `base64`, `tokio`; of this project `rootward-fetch` with TLS |
 //! | `sqlite` | `sqlite()` | a SQLite file for its schema, read-only | `rusqlite` with a SQLite of its own, `tokio` |
 //! | `sqs` | `sqs()` | for the messages that wait in a queue, signed | `bytes`, `hmac`, `sha2`, and what `http` does; of this project `rootward-wire` |

@@ -213,14 +213,21 @@ fn of_server(code: u16) -> Failure {
 
 fn of_io(error: &IoError) -> Failure {
     match error {
+        #[cfg(feature = "_tls")]
+        IoError::Io(error) if rootward_fetch::TlsFault::of(error).is_some() => {
+            io_error::failure(error)
+        }
         // What the driver could not read; the resolver's errors have no such kind.
         IoError::Io(error) if error.kind() == std::io::ErrorKind::Other => {
             Failure::new(ErrorCategory::Protocol)
         }
         IoError::Io(error) => io_error::failure(error),
-        #[expect(
-            unreachable_patterns,
-            reason = "TLS is a feature of the driver, which the application may turn on"
+        #[cfg_attr(
+            not(feature = "mysql-tls"),
+            expect(
+                unreachable_patterns,
+                reason = "TLS is a feature of the driver, which the application may turn on"
+            )
         )]
         _ => Failure::new(ErrorCategory::Tls),
     }

@@ -73,13 +73,15 @@ mod redis_cluster;
 mod redis_nodes;
 #[cfg(feature = "redis")]
 mod redis_sentinel;
+#[cfg(feature = "redis-tls")]
+mod redis_tls;
 #[cfg(any(
-    feature = "amqp",
-    feature = "http",
-    feature = "kafka",
-    feature = "nats",
-    feature = "smtp",
-    feature = "tls"
+    feature = "_tls",
+    feature = "grpc-health",
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "redis",
+    feature = "service"
 ))]
 mod roots;
 #[cfg(feature = "s3")]
@@ -92,13 +94,20 @@ mod s3;
     feature = "smtp"
 ))]
 mod server;
+#[cfg(feature = "service")]
+mod service;
 #[cfg(feature = "smtp")]
 mod smtp;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "sqs")]
 mod sqs;
-#[cfg(any(feature = "http", feature = "tcp", feature = "tls"))]
+#[cfg(any(
+    feature = "http",
+    feature = "service",
+    feature = "tcp",
+    feature = "tls"
+))]
 mod target;
 #[cfg(feature = "tcp")]
 mod tcp;
@@ -167,16 +176,20 @@ pub use self::redis_cluster::{RedisClusterSettings, redis_cluster};
 #[cfg(feature = "redis")]
 pub use self::redis_sentinel::{RedisSentinelSettings, redis_sentinel};
 #[cfg(any(
-    feature = "amqp",
-    feature = "http",
-    feature = "kafka",
-    feature = "nats",
-    feature = "smtp",
-    feature = "tls"
+    feature = "_tls",
+    feature = "grpc-health",
+    feature = "mongodb",
+    feature = "mysql",
+    feature = "redis",
+    feature = "service"
 ))]
 pub use self::roots::Roots;
 #[cfg(feature = "s3")]
 pub use self::s3::s3;
+#[cfg(feature = "service")]
+pub(crate) use self::service::target as service_target;
+#[cfg(feature = "service")]
+pub use self::service::{ServiceSettings, service};
 #[cfg(feature = "smtp")]
 pub use self::smtp::{SmtpSettings, smtp};
 #[cfg(feature = "sqlite")]
@@ -222,6 +235,7 @@ impl Unusable {
             feature = "nats",
             feature = "postgresql",
             feature = "redis",
+            feature = "service",
             feature = "smtp",
             feature = "sqlite",
             feature = "tcp",

@@ -9,6 +9,8 @@ use rootward_wire::v1::ReadyzBody;
 use tokio::sync::Mutex;
 
 use crate::asking::{check_from, no_answer};
+use crate::open::Roots;
+use crate::open::service_target as target;
 
 /// The readiness of another service: `service("orders", "http://orders:8790/readyz")`.
 ///
@@ -26,7 +28,8 @@ use crate::asking::{check_from, no_answer};
 /// that asks for the health of what the other service depends on would walk the graph, and two services that ask each
 /// other would hold each other down. It sends `Rootward-Check-From` with its own service's name.
 ///
-/// One connection is kept and used again. Plain HTTP only; TLS is not built yet.
+/// One connection is kept and used again. `https://` is spoken with the feature `service-tls`, by this machine's roots;
+/// [`open::service`](crate::open::service) takes others.
 ///
 /// A URL that cannot be asked is no reason not to start: the check is down then, and says `configuration` and what is
 /// wrong ([`Check::problem`]).
@@ -40,28 +43,33 @@ use crate::asking::{check_from, no_answer};
 ///     .check(service("stock", "http://stock:8790/readyz").hard());
 /// ```
 pub fn service(name: impl Into<String>, url: &str) -> Check<Unlabelled> {
-    let target = Target::parse(url);
-    let connection = target.clone().ok().map(Connection::new);
-    let connection = Arc::new(Mutex::new(connection));
-    let check = Check::with_context(name, move |context| {
-        let connection = Arc::clone(&connection);
-        async move { ask(connection.lock().await.as_mut(), &context).await }
-    });
-    let check = check.kind("service").depth(Depth::Readiness);
-    match target {
-        Ok(target) => check.target(target.to_string()),
-        Err(problem) => check.problem(format!("url: {problem}")),
+    match target(url, &Roots::System) {
+        Ok(target) => asking(name, target),
+        Err(problem) => {
+            // It says what is wrong with its URL and is never run.
+            let check = Check::new(name, || async {
+                Err::<Outcome, _>(
+                    Failure::new(ErrorCategory::Unknown).because("the URL cannot be asked"),
+                )
+            });
+            let check = check.kind("service").depth(Depth::Readiness);
+            check.problem(format!("url: {problem}"))
+        }
     }
 }
 
-async fn ask(
-    connection: Option<&mut Connection>,
-    context: &CheckContext,
-) -> Result<Outcome, Failure> {
-    let Some(connection) = connection else {
-        // The check says what is wrong with its URL and is never run.
-        return Err(Failure::new(ErrorCategory::Unknown).because("the URL cannot be asked"));
-    };
+/// On a connection of the check's own.
+pub(crate) fn asking(name: impl Into<String>, target: Target) -> Check<Unlabelled> {
+    let shown = target.to_string();
+    let connection = Arc::new(Mutex::new(Connection::new(target)));
+    let check = Check::with_context(name, move |context| {
+        let connection = Arc::clone(&connection);
+        async move { ask(&mut *connection.lock().await, &context).await }
+    });
+    check.kind("service").depth(Depth::Readiness).target(shown)
+}
+
+async fn ask(connection: &mut Connection, context: &CheckContext) -> Result<Outcome, Failure> {
     let limits = Limits {
         // The whole of it: it is the runner that cuts off, and says after how long.
         deadline: context.timeout(),

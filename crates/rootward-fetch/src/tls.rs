@@ -47,6 +47,7 @@ pub struct Tls {
     http: Arc<ClientConfig>,
     /// For a server of which only the certificate is of interest, whatever it speaks behind it.
     any: Arc<ClientConfig>,
+    roots: Arc<RootCertStore>,
 }
 
 impl Tls {
@@ -111,11 +112,24 @@ impl Tls {
         ClientConfig::clone(&self.any)
     }
 
+    /// Whom it trusts, for a client that makes a configuration of its own.
+    ///
+    /// ```
+    /// # fn example(tls: &rootward_fetch::Tls) {
+    /// assert!(!tls.root_store().is_empty());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn root_store(&self) -> &RootCertStore {
+        &self.roots
+    }
+
     fn trusting_roots(roots: RootCertStore) -> Self {
+        let roots = Arc::new(roots);
         let mut any = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("ring has ciphers of all versions")
-            .with_root_certificates(roots)
+            .with_root_certificates(Arc::clone(&roots))
             .with_no_client_auth();
         any.resumption = Resumption::disabled();
         let mut http = any.clone();
@@ -123,6 +137,7 @@ impl Tls {
         Self {
             http: Arc::new(http),
             any: Arc::new(any),
+            roots,
         }
     }
 }

@@ -3,6 +3,7 @@
 use rootward_config::agent::{Key, Shape};
 
 use super::Kind;
+use super::http::ROOTS;
 
 pub(super) static KIND: Kind = Kind {
     name: "grpc_health",
@@ -11,6 +12,7 @@ pub(super) static KIND: Kind = Kind {
             .required("write it like http://stock:50051, or {env: STOCK_URL}")
             .secret(),
         Key::new("service", Shape::Text),
+        ROOTS,
     ],
     example: "{url: http://stock:50051}",
     build: built!("grpc-health", build),
@@ -28,5 +30,6 @@ fn build(
         .optional_text("service")
         .unwrap_or_default()
         .to_owned();
+    grpc.roots = super::http::roots(settings);
     Ok(open::grpc_health(name, grpc)?)
 }

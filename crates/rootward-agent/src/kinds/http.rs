@@ -109,9 +109,14 @@ pub(super) fn asked(
 #[cfg(any(
     feature = "amqp",
     feature = "etcd",
+    feature = "grpc-health",
     feature = "http",
     feature = "kafka",
+    feature = "mongodb",
+    feature = "mysql",
     feature = "nats",
+    feature = "redis",
+    feature = "service",
     feature = "smtp",
     feature = "tls"
 ))]

@@ -3,6 +3,7 @@
 use rootward_config::agent::{Key, Shape};
 
 use super::Kind;
+use super::http::ROOTS;
 
 pub(super) static KIND: Kind = Kind {
     name: "mysql",
@@ -12,6 +13,7 @@ pub(super) static KIND: Kind = Kind {
             .secret(),
         Key::new("user", Shape::Text).secret(),
         Key::new("password", Shape::Text).secret(),
+        ROOTS,
     ],
     example: "{url: {env: DATABASE_URL}}",
     build: built!("mysql", build),
@@ -27,6 +29,7 @@ fn build(
     let settings = MysqlSettings {
         user: settings.optional_text("user").map(Into::into),
         password: settings.optional_text("password").map(Into::into),
+        roots: super::http::roots(settings),
         ..MysqlSettings::new(settings.text("url"))
     };
     Ok(open::mysql(name, settings)?)

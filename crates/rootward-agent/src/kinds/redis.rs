@@ -3,6 +3,7 @@
 use rootward_config::agent::{Key, Shape};
 
 use super::Kind;
+use super::http::ROOTS;
 
 pub(super) static KIND: Kind = Kind {
     name: "redis",
@@ -12,6 +13,7 @@ pub(super) static KIND: Kind = Kind {
             .secret(),
         Key::new("user", Shape::Text).secret(),
         Key::new("password", Shape::Text).secret(),
+        ROOTS,
     ],
     example: "{url: redis://cache:6379}",
     build: built!("redis", build),
@@ -27,6 +29,7 @@ fn build(
     let settings = RedisSettings {
         user: settings.optional_text("user").map(Into::into),
         password: settings.optional_text("password").map(Into::into),
+        roots: super::http::roots(settings),
         ..RedisSettings::new(settings.text("url"))
     };
     Ok(open::redis(name, settings)?)

@@ -3,7 +3,7 @@
 use rootward_config::agent::{Key, Shape};
 
 use super::Kind;
-use super::http::{PASSWORD, USER};
+use super::http::{PASSWORD, ROOTS, USER};
 
 pub(super) static KIND: Kind = Kind {
     name: "redis_cluster",
@@ -15,6 +15,7 @@ pub(super) static KIND: Kind = Kind {
             .secret(),
         USER,
         PASSWORD,
+        ROOTS,
     ],
     example: "{urls: [redis://cache-0:6379, redis://cache-1:6379]}",
     build: built!("redis", build),
@@ -31,6 +32,7 @@ fn build(
     let settings = RedisClusterSettings {
         user: settings.optional_text("user").map(Into::into),
         password: settings.optional_text("password").map(Into::into),
+        roots: super::http::roots(settings),
         ..RedisClusterSettings::new(urls)
     };
     Ok(open::redis_cluster(name, settings)?)

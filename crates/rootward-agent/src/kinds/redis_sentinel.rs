@@ -3,7 +3,7 @@
 use rootward_config::agent::{Key, Shape};
 
 use super::Kind;
-use super::http::{PASSWORD, USER};
+use super::http::{PASSWORD, ROOTS, USER};
 
 pub(super) static KIND: Kind = Kind {
     name: "redis_sentinel",
@@ -18,6 +18,7 @@ pub(super) static KIND: Kind = Kind {
         PASSWORD,
         Key::new("sentinel_user", Shape::Text).secret(),
         Key::new("sentinel_password", Shape::Text).secret(),
+        ROOTS,
     ],
     example: "{urls: [redis://sentinel-0:26379, redis://sentinel-1:26379], master: mymaster}",
     build: built!("redis", build),
@@ -37,6 +38,7 @@ fn build(
         password: secret("password"),
         sentinel_user: secret("sentinel_user"),
         sentinel_password: secret("sentinel_password"),
+        roots: super::http::roots(settings),
         ..RedisSentinelSettings::new(urls, settings.text("master"))
     };
     Ok(open::redis_sentinel(name, settings)?)

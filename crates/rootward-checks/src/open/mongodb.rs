@@ -17,7 +17,7 @@ use rootward::{Check, CheckContext, Depth, ErrorCategory, Failure, Unlabelled};
 use tokio::sync::{OnceCell, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Secret, Unusable};
+use super::{Roots, Secret, Unusable};
 use crate::mongodb::{nothing, of_driver, ping};
 
 /// How long a connection may take to be made; one whose run was cut off is closed by then.
@@ -47,6 +47,8 @@ pub struct MongodbSettings {
     pub user: Option<Secret>,
     /// The password, if not in the URL. Taken as it is, without percent-decoding.
     pub password: Option<Secret>,
+    /// Whose certificates are believed, with `tls=true` in the URL, if it has no `tlsCAFile`.
+    pub roots: Roots,
 }
 
 impl MongodbSettings {
@@ -56,6 +58,7 @@ impl MongodbSettings {
             url: url.into(),
             user: None,
             password: None,
+            roots: Roots::System,
         }
     }
 }
@@ -123,8 +126,12 @@ fn configure(settings: MongodbSettings) -> Result<ClientOptions, Unusable> {
         return Err(unreadable());
     };
     let mut options = read.map_err(|_| unreadable())?;
-    if matches!(options.tls, Some(Tls::Enabled(_))) {
-        return Err(Unusable::because(&["TLS to MongoDB is not built yet"]));
+    match (&mut options.tls, settings.roots) {
+        (Some(Tls::Enabled(tls)), roots) => secure(tls, roots)?,
+        (Some(Tls::Disabled) | None, Roots::System) => (),
+        (Some(Tls::Disabled) | None, Roots::File(_)) => {
+            return Err(Unusable::because(&["roots are of no use without tls=true"]));
+        }
     }
     login(&mut options, settings.user, settings.password)?;
     options.connect_timeout = Some(CONNECT_LIMIT);
@@ -136,6 +143,32 @@ fn configure(settings: MongodbSettings) -> Result<ClientOptions, Unusable> {
         .app_name
         .get_or_insert_with(|| "rootward".to_owned());
     Ok(options)
+}
+
+#[cfg(feature = "mongodb-tls")]
+fn secure(tls: &mut mongodb::options::TlsOptions, roots: Roots) -> Result<(), Unusable> {
+    if tls.allow_invalid_certificates == Some(true) {
+        return Err(Unusable::because(&[
+            "TLS that does not verify the server is not spoken here",
+        ]));
+    }
+    let roots = match (tls.ca_file_path.take(), roots) {
+        (Some(_), Roots::File(_)) => {
+            return Err(Unusable::because(&[
+                "the roots stand in the URL and beside it",
+            ]));
+        }
+        (Some(named), Roots::System) => Roots::File(named),
+        (None, roots) => roots,
+    };
+    // Without a file the driver would trust a list of its own, which nobody named.
+    tls.ca_file_path = Some(roots.file()?);
+    Ok(())
+}
+
+#[cfg(not(feature = "mongodb-tls"))]
+fn secure(_: &mut mongodb::options::TlsOptions, _: Roots) -> Result<(), Unusable> {
+    Err(Unusable::because(&["TLS to MongoDB is not built in"]))
 }
 
 fn login(
@@ -280,6 +313,21 @@ mod tests {
             (
                 "mongodb://alice:hunter2@:1",
                 "the URL is none that the driver of MongoDB reads",
+            ),
+            #[cfg(not(feature = "mongodb-tls"))]
+            (
+                "mongodb://alice:hunter2@db/?tls=true",
+                "TLS to MongoDB is not built in",
+            ),
+            #[cfg(feature = "mongodb-tls")]
+            (
+                "mongodb://alice:hunter2@db/?tls=true&tlsInsecure=true",
+                "TLS that does not verify the server is not spoken here",
+            ),
+            #[cfg(feature = "mongodb-tls")]
+            (
+                "mongodb://alice:hunter2@db/?tls=true&tlsCAFile=/hunter2",
+                "the file of root certificates cannot be read",
             ),
         ];
         for (url, sentence) in cases {

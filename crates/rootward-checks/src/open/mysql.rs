@@ -7,7 +7,7 @@ use rootward::{Check, Depth, ErrorCategory, Failure, Unlabelled};
 use tokio::sync::Mutex;
 
 use super::url::Url;
-use super::{Secret, Unusable};
+use super::{Roots, Secret, Unusable};
 use crate::mysql::{Asked, connect};
 
 const PORT: u16 = 3306;
@@ -30,13 +30,21 @@ const IDLE_SECONDS: usize = 600;
 /// ```
 #[derive(Debug, Clone)]
 pub struct MysqlSettings {
-    /// `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or `mariadb://`. The port is 3306 unless it is there, and no database
-    /// need be named.
+    /// `mysql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`, or `mariadb://`. The port is 3306 unless it is there, and no
+    /// database need be named.
+    ///
+    /// Two parameters are read, with the names of MySQL
+    /// (<https://dev.mysql.com/doc/refman/8.4/en/connection-options.html>). With the feature `mysql-tls`,
+    /// `ssl-mode=VERIFY_IDENTITY` asks for TLS; `DISABLED`, and `PREFERRED`, which is MySQL's own default, for none.
+    /// `ssl-ca` names the file of the certificates to trust (PEM). The modes that encrypt and do not verify are refused:
+    /// whoever answers would be given the password.
     pub url: Secret,
     /// The user, if not in the URL.
     pub user: Option<Secret>,
     /// The password, if not in the URL. Taken as it is, without percent-decoding.
     pub password: Option<Secret>,
+    /// Whose certificates are believed, with `ssl-mode=VERIFY_IDENTITY`, if not in the URL.
+    pub roots: Roots,
 }
 
 impl MysqlSettings {
@@ -46,6 +54,7 @@ impl MysqlSettings {
             url: url.into(),
             user: None,
             password: None,
+            roots: Roots::System,
         }
     }
 }
@@ -53,11 +62,15 @@ impl MysqlSettings {
 /// A trivial query on a connection of the check's own. It fails as [`crate::mysql`] does; a pool that could be used up
 /// is not there.
 ///
-/// Without TLS, for now. A MySQL that hashes passwords with
-/// `caching_sha2_password` sends them encrypted by its public key all the same, and MariaDB never sends them.
+/// Without TLS unless it is asked for. A MySQL that hashes passwords with `caching_sha2_password` gets them encrypted by
+/// its public key all the same, and MariaDB never gets them.
+///
+/// With TLS the driver takes the cryptography of the process: the default provider of rustls where one is installed, else
+/// the one that is built in. A program with two of them installs one before it runs a check.
 ///
 /// # Errors
-/// When the URL cannot be used, names no user, or has parameters.
+/// When the URL cannot be used or names no user, or when it wants TLS that is not verified, without the feature
+/// `mysql-tls`, or by certificates that cannot be read.
 ///
 /// ```
 /// use rootward_checks::open::{self, MysqlSettings};
@@ -71,11 +84,7 @@ pub fn mysql(
     settings: MysqlSettings,
 ) -> Result<Check<Unlabelled>, Unusable> {
     let (_, url) = Url::parse(&settings.url, &["mysql", "mariadb"])?;
-    if !url.query.is_empty() {
-        return Err(Unusable::because(&[
-            "the URL has parameters, which are not read; TLS to MySQL is not built yet",
-        ]));
-    }
+    let roots = wants_tls(url.query, settings.roots)?;
     let target = url.identity("mysql", PORT, url.path);
     let (user, password) = url.login(settings.user, settings.password)?;
     let Some(user) = user else {
@@ -91,13 +100,73 @@ pub fn mysql(
         .prefer_socket(false)
         .max_allowed_packet(Some(MAX_PACKET_BYTES))
         .wait_timeout(Some(IDLE_SECONDS));
-    let options = Opts::from(options);
+    let options = Opts::from(secured(options, roots.as_ref())?);
     let own = Arc::new(Mutex::new(None));
     let check = Check::new(name, move || {
         let (options, own) = (options.clone(), Arc::clone(&own));
         async move { ask(&options, &own).await }
     });
     Ok(check.kind("mysql").depth(Depth::Query).target(target))
+}
+
+/// Whom to trust, if TLS is asked for.
+fn wants_tls(query: &str, mut roots: Roots) -> Result<Option<Roots>, Unusable> {
+    let mut is_wanted = false;
+    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+        match parameter.split_once('=') {
+            Some(("ssl-mode", mode)) => match mode.to_ascii_uppercase().as_str() {
+                "DISABLED" | "PREFERRED" => is_wanted = false,
+                "VERIFY_IDENTITY" => is_wanted = true,
+                "REQUIRED" | "VERIFY_CA" => {
+                    return Err(Unusable::because(&[
+                        "TLS that does not verify the server is not spoken here: write ssl-mode=VERIFY_IDENTITY",
+                    ]));
+                }
+                _ => return Err(Unusable::because(&["ssl-mode is none of MySQL"])),
+            },
+            Some(("ssl-ca", file)) => {
+                if roots != Roots::System {
+                    return Err(Unusable::because(&[
+                        "the roots stand in the URL and beside it",
+                    ]));
+                }
+                let file = super::url::decode(file)?;
+                let file = file.ok_or_else(|| Unusable::because(&["ssl-ca names no file"]))?;
+                roots = Roots::File(file.reveal().into());
+            }
+            _ => {
+                return Err(Unusable::because(&[
+                    "of the parameters of the URL only ssl-mode and ssl-ca are read",
+                ]));
+            }
+        }
+    }
+    if !is_wanted && roots != Roots::System {
+        return Err(Unusable::because(&[
+            "roots are of no use without ssl-mode=VERIFY_IDENTITY",
+        ]));
+    }
+    Ok(is_wanted.then_some(roots))
+}
+
+#[cfg(feature = "mysql-tls")]
+fn secured(options: OptsBuilder, roots: Option<&Roots>) -> Result<OptsBuilder, Unusable> {
+    let Some(roots) = roots else {
+        return Ok(options);
+    };
+    let tls = mysql_async::SslOpts::default()
+        .with_root_certs(vec![roots.file()?.into()])
+        // Those of the driver's own, which nobody named.
+        .with_disable_built_in_roots(true);
+    Ok(options.ssl_opts(tls))
+}
+
+#[cfg(not(feature = "mysql-tls"))]
+fn secured(options: OptsBuilder, roots: Option<&Roots>) -> Result<OptsBuilder, Unusable> {
+    match roots {
+        None => Ok(options),
+        Some(_) => Err(Unusable::because(&["TLS to MySQL is not built in"])),
+    }
 }
 
 async fn ask(options: &Opts, own: &Mutex<Option<Conn>>) -> Result<(), Failure> {
@@ -129,7 +198,25 @@ mod tests {
             ("mysql://db/orders", "no user is named"),
             (
                 "mysql://alice:hunter2@db/orders?require_ssl=true",
-                "the URL has parameters, which are not read; TLS to MySQL is not built yet",
+                "of the parameters of the URL only ssl-mode and ssl-ca are read",
+            ),
+            (
+                "mysql://alice:hunter2@db/orders?ssl-mode=required",
+                "TLS that does not verify the server is not spoken here: write ssl-mode=VERIFY_IDENTITY",
+            ),
+            (
+                "mysql://alice:hunter2@db/orders?ssl-ca=/hunter2",
+                "roots are of no use without ssl-mode=VERIFY_IDENTITY",
+            ),
+            #[cfg(feature = "mysql-tls")]
+            (
+                "mysql://alice:hunter2@db/orders?ssl-mode=VERIFY_IDENTITY&ssl-ca=%2Fhunter2",
+                "the file of root certificates cannot be read",
+            ),
+            #[cfg(not(feature = "mysql-tls"))]
+            (
+                "mysql://alice:hunter2@db/orders?ssl-mode=VERIFY_IDENTITY",
+                "TLS to MySQL is not built in",
             ),
         ];
         for (url, sentence) in cases {

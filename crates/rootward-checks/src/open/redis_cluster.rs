@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::redis_nodes::{Connections, Login, Node, ask, first_that_answers, node_of, read};
-use super::{Secret, Unusable};
+use super::{Roots, Secret, Unusable};
 use crate::redis_cluster::judge;
 
 const PORT: u16 = 6379;
@@ -31,12 +31,15 @@ const MAX_MASTERS: usize = 1000;
 #[derive(Debug, Clone)]
 pub struct RedisClusterSettings {
     /// Some of its nodes, as `redis://HOST:PORT`, which are tried in turn until one answers; it knows the others. At most
-    /// 64. The port is 6379 unless it is there.
+    /// 64. The port is 6379 unless it is there. All are `rediss://` for TLS (feature `redis-tls`), which is then spoken to
+    /// every node, by the name or address under which the cluster knows it.
     pub urls: Vec<Secret>,
     /// The user, the same on all nodes.
     pub user: Option<Secret>,
     /// The password, the same on all nodes.
     pub password: Option<Secret>,
+    /// Whose certificates are believed, with `rediss://`.
+    pub roots: Roots,
 }
 
 impl RedisClusterSettings {
@@ -46,6 +49,7 @@ impl RedisClusterSettings {
             urls: urls.into_iter().map(Into::into).collect(),
             user: None,
             password: None,
+            roots: Roots::System,
         }
     }
 }
@@ -58,6 +62,7 @@ impl RedisClusterSettings {
 /// | no node answers within the time limit, or a master does not | `timeout` |
 /// | no node listens, or a master does not; a connection breaks, a name does not resolve | `connection_refused`, `connection_reset`, `dns` |
 /// | user or password refused or missing | `auth` |
+/// | a certificate is not to be trusted | `tls` |
 /// | a node is loading its data | `starting` |
 /// | what answers is no cluster | `protocol` |
 ///
@@ -69,7 +74,8 @@ impl RedisClusterSettings {
 /// given one: a cluster has many addresses.
 ///
 /// # Errors
-/// When a URL cannot be used, wants TLS, which is not built yet, or has a user or a password of its own.
+/// When a URL cannot be used, wants TLS without the feature
+/// `redis-tls`, or has a user or a password of its own, or when roots cannot be read.
 ///
 /// ```
 /// use rootward_checks::open::{self, RedisClusterSettings};
@@ -85,10 +91,17 @@ pub fn redis_cluster(
         urls,
         user,
         password,
+        roots,
     } = settings;
+    let (nodes, authority) = read(&urls, PORT, &roots)?;
     let cluster = Arc::new(Cluster {
-        nodes: read(&urls, PORT)?,
-        login: Login { user, password },
+        nodes,
+        login: Login {
+            user,
+            password,
+            authority,
+            ..Login::default()
+        },
         open: Mutex::default(),
     });
     let check = Check::with_context(name, move |context| {

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::redis_nodes::{Connections, Login, Node, ask, first_that_answers, node_of, read};
-use super::{Secret, Unusable};
+use super::{Roots, Secret, Unusable};
 
 const PORT: u16 = 26_379;
 
@@ -29,7 +29,7 @@ const MAX_NAME_BYTES: usize = 256;
 #[derive(Debug, Clone)]
 pub struct RedisSentinelSettings {
     /// The sentinels, as `redis://HOST:PORT`, which are tried in turn until one answers. At most 64. The port is 26379
-    /// unless it is there.
+    /// unless it is there. All are `rediss://` for TLS (feature `redis-tls`), which is then spoken to the master, too.
     pub urls: Vec<Secret>,
     /// The name under which they know the master.
     pub master: String,
@@ -41,6 +41,8 @@ pub struct RedisSentinelSettings {
     pub sentinel_user: Option<Secret>,
     /// The password on the sentinels.
     pub sentinel_password: Option<Secret>,
+    /// Whose certificates are believed, with `rediss://`.
+    pub roots: Roots,
 }
 
 impl RedisSentinelSettings {
@@ -56,6 +58,7 @@ impl RedisSentinelSettings {
             password: None,
             sentinel_user: None,
             sentinel_password: None,
+            roots: Roots::System,
         }
     }
 }
@@ -70,6 +73,7 @@ impl RedisSentinelSettings {
 /// | no sentinel answers within the time limit, or the master does not | `timeout` |
 /// | no sentinel listens, or the master does not; a connection breaks, a name does not resolve | `connection_refused`, `connection_reset`, `dns` |
 /// | user or password refused or missing, there or here | `auth` |
+/// | a certificate is not to be trusted, there or here | `tls` |
 /// | the master is loading its data | `starting` |
 /// | what answers is no sentinel | `protocol` |
 ///
@@ -80,8 +84,8 @@ impl RedisSentinelSettings {
 /// unless it is given one: the master moves.
 ///
 /// # Errors
-/// When a URL cannot be used, wants TLS, which is not built yet, or has a user or a password of its own, or the name of
-/// the master is none.
+/// When a URL cannot be used, wants TLS without the feature `redis-tls`, or has a user or a password of its own, when
+/// roots cannot be read, or the name of the master is none.
 ///
 /// ```
 /// use rootward_checks::open::{self, RedisSentinelSettings};
@@ -99,16 +103,21 @@ pub fn redis_sentinel(
             "the name of the master has not 1 to 256 bytes",
         ]));
     }
+    let (sentinels, authority) = read(&settings.urls, PORT, &settings.roots)?;
     let watched = Arc::new(Watched {
-        sentinels: read(&settings.urls, PORT)?,
+        sentinels,
         master: settings.master,
         login: Login {
             user: settings.user,
             password: settings.password,
+            authority: authority.clone(),
+            ..Login::default()
         },
         sentinel_login: Login {
             user: settings.sentinel_user,
             password: settings.sentinel_password,
+            authority,
+            ..Login::default()
         },
         open: Mutex::default(),
     });

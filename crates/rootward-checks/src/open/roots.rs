@@ -1,12 +1,15 @@
 //! Whom to trust for the certificate of a server.
 
 use std::path::PathBuf;
+#[cfg(feature = "_tls")]
 use std::sync::{Mutex, PoisonError};
 
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "service-tls"))]
 use rootward_fetch::Target;
+#[cfg(feature = "_tls")]
 use rootward_fetch::{Tls, TlsError};
 
+#[cfg(feature = "_tls")]
 use super::Unusable;
 
 /// Whose certificates are believed where TLS is spoken. That of the server is always verified; there is no way to
@@ -28,6 +31,7 @@ pub enum Roots {
     File(PathBuf),
 }
 
+#[cfg(feature = "_tls")]
 impl Roots {
     pub(crate) fn load(&self) -> Result<Tls, Unusable> {
         match self {
@@ -37,7 +41,7 @@ impl Roots {
     }
 
     /// Reads a URL; only `https://` needs to know whom to trust.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "http", feature = "service-tls"))]
     pub(crate) fn target(&self, url: &str) -> Result<Target, Unusable> {
         let is_https = url
             .get(..8)
@@ -48,8 +52,24 @@ impl Roots {
             Target::parse(url)?
         })
     }
+
+    /// The file, for a driver that takes no other form: of this machine the one that its OpenSSL reads, or that
+    /// `SSL_CERT_FILE` names. That it holds issuers is seen now; the driver reads it again when it connects.
+    #[cfg(any(feature = "mongodb-tls", feature = "mysql-tls"))]
+    pub(crate) fn file(&self) -> Result<PathBuf, Unusable> {
+        let _ = self.load()?;
+        match self {
+            Self::File(path) => Ok(path.clone()),
+            Self::System => openssl_probe::probe().cert_file.ok_or_else(|| {
+                Unusable::because(&[
+                    "this machine has no file of root certificates: name one as roots",
+                ])
+            }),
+        }
+    }
 }
 
+#[cfg(feature = "_tls")]
 /// This machine's roots: some hundred kilobytes, which all checks share.
 fn system() -> Result<Tls, Unusable> {
     static SYSTEM: Mutex<Option<Tls>> = Mutex::new(None);
@@ -60,6 +80,7 @@ fn system() -> Result<Tls, Unusable> {
     }
 }
 
+#[cfg(feature = "_tls")]
 /// The sentences about roots name no file.
 impl From<TlsError> for Unusable {
     fn from(error: TlsError) -> Self {

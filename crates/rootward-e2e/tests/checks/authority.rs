@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
-    SanType,
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair,
+    KeyUsagePurpose, SanType,
 };
 use rootward_checks::open::Roots;
+use rootward_e2e::{Error, Private};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use tempfile::TempDir;
@@ -30,9 +31,8 @@ impl Authority {
         let key = KeyPair::generate().expect("a key");
         let issuer = CertifiedIssuer::self_signed(params, key).expect("an authority");
         let directory = TempDir::new().expect("a directory");
-        let text = base64::engine::general_purpose::STANDARD.encode(issuer.der());
-        let pem = format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n");
-        std::fs::write(directory.path().join("ca.pem"), pem).expect("a file");
+        let text = pem("CERTIFICATE", issuer.der());
+        std::fs::write(directory.path().join("ca.pem"), text).expect("a file");
         Self { issuer, directory }
     }
 
@@ -44,8 +44,24 @@ impl Authority {
         self.directory.path().join("ca.pem")
     }
 
-    /// What a server shows whose certificate is for this name or address, and ends in so many days and an hour.
-    pub(crate) fn server(&self, name: &str, days: i32) -> Arc<ServerConfig> {
+    /// A certificate for this name or address, and its key, as files have them.
+    pub(crate) fn pem(&self, name: &str) -> (String, String) {
+        let (certificate, key) = self.issue(name, 90);
+        (
+            pem("CERTIFICATE", certificate.der()),
+            pem("PRIVATE KEY", &key.serialize_der()),
+        )
+    }
+
+    /// Gives a server `server.pem` and `key.pem` for this name or address, and the `ca.pem` that vouches for them.
+    pub(crate) fn give(&self, server: &Private, name: &str) -> Result<(), Error> {
+        let (certificate, key) = self.pem(name);
+        server.write("server.pem", &certificate)?;
+        server.write("key.pem", &key)?;
+        server.write("ca.pem", &pem("CERTIFICATE", self.issuer.der()))
+    }
+
+    fn issue(&self, name: &str, days: i32) -> (Certificate, KeyPair) {
         let mut params = CertificateParams::default();
         params.subject_alt_names = vec![match name.parse() {
             Ok(address) => SanType::IpAddress(address),
@@ -58,6 +74,12 @@ impl Authority {
         params.not_after = (ends + Duration::from_secs(3600)).into();
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        (certificate, key)
+    }
+
+    /// What a server shows whose certificate is for this name or address, and ends in so many days and an hour.
+    pub(crate) fn server(&self, name: &str, days: i32) -> Arc<ServerConfig> {
+        let (certificate, key) = self.issue(name, days);
         let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
@@ -68,4 +90,16 @@ impl Authority {
             .expect("a certificate and its key");
         Arc::new(config)
     }
+}
+
+/// RFC 7468: lines of 64 letters, which not every reader can do without.
+fn pem(what: &str, der: &[u8]) -> String {
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    let lines: Vec<_> = text
+        .as_bytes()
+        .chunks(64)
+        .map(String::from_utf8_lossy)
+        .collect();
+    let lines = lines.join("\n");
+    format!("-----BEGIN {what}-----\n{lines}\n-----END {what}-----\n")
 }

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::service::Routes;
-use tonic::transport::{Endpoint, Server};
+use tonic::transport::{Endpoint, Identity, Server, ServerTlsConfig};
 use tonic::{Request, Status};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -39,8 +39,8 @@ fn on_a_channel(address: SocketAddr, service: &str) -> Check<Unlabelled> {
 }
 
 /// A server, and what it says about itself.
-struct Stock {
-    address: SocketAddr,
+pub(crate) struct Stock {
+    pub(crate) address: SocketAddr,
     reporter: HealthReporter,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
@@ -54,10 +54,24 @@ impl Stock {
         stock
     }
 
+    /// With this certificate and its key.
+    pub(crate) async fn secured(certificate: &str, key: &str) -> Self {
+        let (reporter, service) = tonic_health::server::health_reporter();
+        let tls = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
+        let server = Server::builder().tls_config(tls).expect("a certificate");
+        let mut stock = Self::on(server, any(), Routes::new(service)).await;
+        stock.reporter = reporter;
+        stock
+    }
+
     async fn serving(address: SocketAddr, routes: Routes) -> Self {
+        Self::on(Server::builder(), address, routes).await
+    }
+
+    async fn on(mut server: Server, address: SocketAddr, routes: Routes) -> Self {
         let listener = TcpListener::bind(address).await.expect("a port");
         let address = listener.local_addr().expect("its address");
-        let serving = Server::builder().add_routes(routes);
+        let serving = server.add_routes(routes);
         let (stop, stopped) = oneshot::channel::<()>();
         let incoming = TcpListenerStream::new(listener);
         let serving = serving.serve_with_incoming_shutdown(incoming, async {
@@ -75,7 +89,7 @@ impl Stock {
     }
 
     /// It says farewell on its connections, and nobody listens any more.
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         let _ = self.stop.send(());
         let _ = self.task.await;
     }
@@ -238,7 +252,6 @@ async fn a_thousand_runs_against_a_grpc_server_leave_nothing() {
 #[test]
 fn a_url_of_no_grpc_server_gets_a_sentence_without_it() {
     for url in [
-        "https://planted:1",
         "grpc://planted:1",
         "http://planted",
         "http://planted:1/path",

@@ -23,6 +23,7 @@ mod mongodb;
 mod moto;
 mod mysql;
 mod nats;
+mod over_tls;
 mod pool;
 mod postgresql;
 mod queue;

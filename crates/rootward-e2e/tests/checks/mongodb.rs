@@ -12,9 +12,11 @@ use mongodb::Client;
 use mongodb::bson::{Document, doc};
 use rootward::{Check, Unlabelled};
 use rootward_checks::open::{self, MongodbSettings};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
 
 use crate::every::{
     LONG, PASSWORD, USER, alone, beside_others, leaves_nothing, run, run_until,
@@ -43,22 +45,33 @@ enum Mood {
 }
 
 /// A fake server on a port that stays its own.
-struct Fake {
-    address: SocketAddr,
+pub(crate) struct Fake {
+    pub(crate) address: SocketAddr,
     mood: Arc<Mutex<Mood>>,
+    config: Option<Arc<ServerConfig>>,
     serving: Option<JoinHandle<()>>,
 }
 
 impl Fake {
     async fn start() -> Self {
+        Self::with(None).await
+    }
+
+    /// Behind the handshake of TLS.
+    pub(crate) async fn secured(config: Arc<ServerConfig>) -> Self {
+        Self::with(Some(config)).await
+    }
+
+    async fn with(config: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.expect("a port");
         let address = listener.local_addr().expect("its address");
         let mood = Arc::new(Mutex::new(Mood::Well));
-        let serving = Some(serve(listener, Arc::clone(&mood)));
+        let serving = Some(serve(listener, Arc::clone(&mood), config.clone()));
         Self {
             address,
             mood,
+            config,
             serving,
         }
     }
@@ -78,6 +91,7 @@ impl Fake {
         self.serving = Some(serve(
             listener.expect("its own port"),
             Arc::clone(&self.mood),
+            self.config.clone(),
         ));
     }
 
@@ -95,17 +109,27 @@ impl Drop for Fake {
 }
 
 /// Its connections end with it.
-fn serve(listener: TcpListener, mood: Arc<Mutex<Mood>>) -> JoinHandle<()> {
+fn serve(
+    listener: TcpListener,
+    mood: Arc<Mutex<Mood>>,
+    config: Option<Arc<ServerConfig>>,
+) -> JoinHandle<()> {
     tokio::spawn(async move {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
                 accepted = listener.accept() => {
                     let Ok((stream, _)) = accepted else { return };
-                    let mood = Arc::clone(&mood);
+                    let (mood, config) = (Arc::clone(&mood), config.clone());
                     connections.spawn(async move {
                         // A driver that goes away is no concern of the fake.
-                        let _ = talk(stream, &mood).await;
+                        let _ = match config {
+                            None => talk(stream, &mood).await,
+                            Some(config) => match TlsAcceptor::from(config).accept(stream).await {
+                                Ok(stream) => talk(stream, &mood).await,
+                                Err(error) => Err(error),
+                            },
+                        };
                     });
                 }
                 Some(_) = connections.join_next() => (),
@@ -114,7 +138,10 @@ fn serve(listener: TcpListener, mood: Arc<Mutex<Mood>>) -> JoinHandle<()> {
     })
 }
 
-async fn talk(mut stream: TcpStream, mood: &Mutex<Mood>) -> io::Result<()> {
+async fn talk(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    mood: &Mutex<Mood>,
+) -> io::Result<()> {
     loop {
         let mut head = [0; 16];
         stream.read_exact(&mut head).await?;
@@ -184,14 +211,20 @@ fn read(bytes: &[u8]) -> Document {
     Document::from_reader(Cursor::new(bytes)).expect("a document")
 }
 
-async fn send(stream: &mut TcpStream, to: i32, kind: i32, body: &[u8]) -> io::Result<()> {
+async fn send(
+    stream: &mut (impl AsyncWrite + Unpin),
+    to: i32,
+    kind: i32,
+    body: &[u8],
+) -> io::Result<()> {
     let length = i32::try_from(16 + body.len()).expect("short");
     let mut message = Vec::new();
     for number in [length, 0, to, kind] {
         message.extend_from_slice(&number.to_le_bytes());
     }
     message.extend_from_slice(body);
-    stream.write_all(&message).await
+    stream.write_all(&message).await?;
+    stream.flush().await
 }
 
 /// As a standalone server of version 8 greets (<https://www.mongodb.com/docs/manual/reference/command/hello/>).

@@ -10,19 +10,25 @@ use rootward_e2e::{Error, Private, Run};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
+use crate::authority::Authority;
 use crate::every::{
     LONG, PASSWORD, USER, alone, beside_others, leaves_nothing, run, run_until,
     survives_lost_packets, survives_refusal, survives_restart, survives_silence,
 };
 
 /// The password of the user that the checks are meant to be.
-const RIGHT: &str = "planted-password-of-the-server";
+pub(crate) const RIGHT: &str = "planted-password-of-the-server";
 
 /// How many connections the pool of a test has.
 const CONNECTIONS: usize = 2;
 
 /// A MariaDB with the user and the database `orders`.
 async fn start(run: &Run) -> Result<Private, Error> {
+    start_with(run, None).await
+}
+
+/// With a certificate of this authority for its address, if there is one.
+pub(crate) async fn start_with(run: &Run, authority: Option<&Authority>) -> Result<Private, Error> {
     let mut server = Private::new(run, "mariadb", "mariadbd")?;
     let data = server.directory().join("data");
     // Of its own: temporary tables of two that are made at once would have one name.
@@ -47,6 +53,10 @@ async fn start(run: &Run) -> Result<Private, Error> {
          CREATE USER 'few'@'%' IDENTIFIED BY '{RIGHT}' WITH MAX_USER_CONNECTIONS 1;\n"
     );
     server.write("init.sql", &init)?;
+    if let Some(authority) = authority {
+        authority.give(&server, "127.0.0.1")?;
+    }
+    let is_secured = authority.is_some();
     let (port, directory) = (server.port(), server.directory().to_owned());
     server
         .run(move |command| {
@@ -61,6 +71,12 @@ async fn start(run: &Run) -> Result<Private, Error> {
                 .arg("--skip-name-resolve")
                 .arg("--skip-log-bin")
                 .arg("--innodb-buffer-pool-size=16M");
+            if is_secured {
+                for (option, file) in [("cert", "server"), ("key", "key"), ("ca", "ca")] {
+                    let file = directory.join(file).with_extension("pem");
+                    command.arg(format!("--ssl-{option}={}", file.display()));
+                }
+            }
             // Statements that are there already after a restart: only where the data are new.
             if !data.join("orders").exists() {
                 command.arg(format!(
