@@ -160,6 +160,47 @@ async fn what_answers_and_is_no_mysql_is_said_to_be_none() {
     answering.abort();
 }
 
+/// A fake that refuses everybody in its greeting, with the numbers of what no server of a test can be made to say: one
+/// that is shutting down, and one that is offline for users (MySQL alone has that).
+#[tokio::test]
+async fn what_a_fake_mysql_refuses_has_its_category() {
+    let _turn = beside_others().await;
+    for (code, expected) in [
+        (
+            1053_u16,
+            "down, shutting_down, the server ended the connection",
+        ),
+        (3032, "down, not_ready, the server is offline for users"),
+        (
+            1040,
+            "down, rate_limited, the server has no connection left",
+        ),
+        (3159, "down, tls, the server wants TLS"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        let refusing = tokio::spawn(async move {
+            // Kept open: whoever is refused hangs up.
+            let mut refused = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                // <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_err_packet.html>
+                let mut packet = vec![0xff];
+                packet.extend_from_slice(&code.to_le_bytes());
+                packet.extend_from_slice(PASSWORD.as_bytes());
+                let length = u32::try_from(packet.len()).expect("short").to_le_bytes();
+                let head = [length[0], length[1], length[2], 0];
+                let _ = stream.write_all(&[&head[..], &packet].concat()).await;
+                refused.push(stream);
+            }
+        });
+        let url = url(port, USER, PASSWORD, "orders");
+        for check in [check(&url), opened(&url)] {
+            assert_eq!(run(&check, LONG).await, expected, "{code}");
+        }
+        refusing.abort();
+    }
+}
+
 mod servers {
     use super::*;
 

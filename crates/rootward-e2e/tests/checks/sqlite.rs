@@ -147,6 +147,44 @@ async fn a_sqlite_file_in_wal_mode_is_read_while_somebody_writes() {
     assert_eq!(run(&check(&path), LONG).await, "up");
 }
 
+/// As a crash leaves it: a journal beside the file, and nobody who holds a lock.
+#[tokio::test]
+async fn a_sqlite_file_with_a_change_that_nobody_finished_is_not_ready_until_a_writer_came() {
+    let _turn = beside_others().await;
+    let directory = Directory::new("hot");
+    let (path, connection) = directory.database();
+    connection
+        .execute_batch(
+            "PRAGMA cache_size = 1; BEGIN IMMEDIATE;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+             INSERT INTO orders (text) SELECT hex(randomblob(200)) FROM n;",
+        )
+        .expect("more than the cache holds");
+    let beside = |path: &Path, end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let left = beside(&path, "-left");
+    for end in ["", "-journal"] {
+        fs::copy(beside(&path, end), beside(&left, end)).expect("a copy");
+    }
+    drop(connection);
+    for check in [check(&left), opened(&left)] {
+        assert_eq!(
+            run(&check, LONG).await,
+            "down, not_ready, a writer has to recover the file first"
+        );
+    }
+    let writer = Connection::open(&left).expect("it is there");
+    let rolled_back: i64 = writer
+        .query_row("SELECT count(*) FROM orders", [], |row| row.get(0))
+        .expect("it recovers");
+    assert!(rolled_back < 5000, "{rolled_back}");
+    drop(writer);
+    assert_eq!(run(&check(&left), LONG).await, "up");
+}
+
 #[tokio::test]
 async fn a_thousand_runs_on_a_sqlite_file_leave_nothing() {
     let _turn = alone().await;
