@@ -113,7 +113,7 @@ mod tests {
                      invoices#0 -> orders-db down: connection refused (0.4 s ago)
                      and 4 more that the answer leaves out
           against    reports#0 -> orders-db up: unknown (0.3 s ago)
-          next best  the path orders -> orders-db (1 in 33)
+          next best  the path orders -> orders-db (1 in 38)
           impacted   checkout -> orders -> orders-db
                      front -> checkout -> orders -> orders-db
                      invoices -> orders-db

@@ -311,7 +311,7 @@ mod tests {
           why        3 of 3 callers report that connections are refused, first orders#0
                      nobody who calls orders-db has had a good check of it for 42 s
                      checkout and front fail because orders does: they are impacted, not at fault
-          next best  the path orders -> orders-db (1 in 33)
+          next best  the path orders -> orders-db (1 in 38)
           impacted   checkout -> orders -> orders-db
                      front -> checkout -> orders -> orders-db
                      invoices -> orders-db

@@ -405,6 +405,38 @@ fn a_failing_component_without_an_age_is_not_lost() {
 }
 
 #[test]
+fn kf_077_the_reason_of_the_first_failure_is_kept_to_the_incident_whatever_its_kind() {
+    for category in ErrorCategory::ALL {
+        let mut bench = Bench::new(vec![edge("carts-db", Some(Criticality::Hard), false)]);
+        for run in 1..8 {
+            let mut database = component("carts-db", CheckStatus::Down, Criticality::Hard);
+            database.error_category = Some(*category);
+            database.error = Some("as its caller says it".into());
+            database.seq = Some(run);
+            database.checked_at = Some(bench.now);
+            bench.poll(report("cart", InstanceStatus::Unhealthy, vec![database]));
+        }
+        let snapshot = bench.engine.snapshot();
+        let [incident] = snapshot.open_incidents.as_slice() else {
+            panic!("{category}: {:#?}", snapshot.diagnosis);
+        };
+        let [fact] = incident.evidence.as_slice() else {
+            panic!("{category}: {incident:#?}");
+        };
+        assert_eq!(fact.category, Some(*category));
+        assert_eq!(fact.why(), "as its caller says it");
+        assert!(
+            incident
+                .reasons
+                .iter()
+                .any(|why| why.contains(category.phrase())),
+            "{category}: {:?}",
+            incident.reasons
+        );
+    }
+}
+
+#[test]
 fn a_target_of_a_service_that_is_not_on_the_map_is_never_polled() {
     let map = Map::build(MapParts {
         nodes: vec![node("cart", NodeKind::Service { at_least: 1 })],

@@ -201,7 +201,7 @@ fn one_lost_check_opens_nothing() {
 }
 
 #[test]
-fn recovery_that_nobody_sees_is_not_recovery() {
+fn kf_035_recovery_that_nobody_sees_is_not_recovery() {
     play(
         "
         service api -> db
@@ -287,6 +287,126 @@ fn services_that_fail_in_a_circle_get_one_cause() {
         expect 100 incidents 1
         expect 100 opened 1",
     );
+}
+
+/// Three services of one machine, each called by two others.
+const MACHINE: &str = "
+    service front -> a b c d
+    service back -> a b c d
+    service a
+    service b
+    service c
+    service d
+    place a#0 h3 -
+    place b#0 h3 -
+    place c#0 h3 -
+    place d#0 h4 -
+";
+
+#[test]
+fn a_dead_machine_is_one_cause_and_one_incident_and_not_its_parts() {
+    play(&format!(
+        "{MACHINE}
+        at 40 kill a
+        at 40 kill b
+        at 40 kill c
+        expect 100 root host:h3
+        expect 100 impacted a b back c front
+        expect 100 incidents 1
+        at 120 heal a
+        at 120 heal b
+        at 120 heal c
+        expect 170 root -
+        expect 170 incidents 0"
+    ));
+}
+
+/// The other two failed later, and looked like faults of their own until the machine explained all three better.
+#[test]
+fn causes_that_turn_out_to_be_one_machine_become_one_incident_and_no_other_is_opened() {
+    play(&format!(
+        "{MACHINE}
+        at 40 kill a
+        expect 75 root node:a
+        expect 75 opened 1
+        at 80 kill b
+        at 80 kill c
+        expect 125 root host:h3
+        expect 125 incidents 1
+        expect 125 paging host:h3
+        expect 125 opened 3
+        at 140 heal a
+        at 140 heal b
+        at 140 heal c
+        expect 190 incidents 0"
+    ));
+}
+
+#[test]
+fn a_zone_that_only_the_aggregator_cannot_see_is_a_broken_view_that_reaches_nobody() {
+    play(
+        "
+        service front x2 -> a b c
+        service a
+        service b
+        service c
+        place a#0 - eu-1a
+        place b#0 - eu-1a
+        place c#0 - eu-1a
+        place front#0 - eu-1b
+        place front#1 - eu-1b
+        at 40 cut a
+        at 40 cut b
+        at 40 cut c
+        expect 60 incidents 0
+        expect 90 root poller:eu-1a
+        expect 90 impacted -
+        expect 90 status a unknown
+        expect 90 status front healthy
+        expect 90 paging -
+        at 100 heal a
+        at 100 heal b
+        at 100 heal c
+        expect 130 root -
+        expect 130 incidents 0",
+    );
+}
+
+#[test]
+fn a_release_whose_instances_cannot_use_the_database_is_the_cause() {
+    play(
+        "
+        service front -> cart
+        service cart x4 -> db
+        service jobs -> db
+        resource db
+        release cart#0 2.0
+        release cart#1 2.0
+        release cart#2 2.1
+        release cart#3 2.1
+        at 40 fail cart#2->db auth
+        at 40 fail cart#3->db auth
+        expect 100 root version:cart@2.1
+        expect 100 impacted -
+        expect 100 incidents 1",
+    );
+}
+
+#[test]
+fn kf_076_one_failed_root_with_fifty_dependants_is_one_incident_that_lists_them() {
+    let mut text = "service root -> db\nresource db\n".to_owned();
+    let mut all = vec!["root".to_owned()];
+    for number in 0..50 {
+        text.push_str(&format!("service s{number} -> root\n"));
+        all.push(format!("s{number}"));
+    }
+    text.push_str("at 40 kill root\n");
+    all.remove(0);
+    text.push_str(&format!(
+        "expect 100 root node:root\nexpect 100 impacted {}\nexpect 100 incidents 1\nexpect 100 opened 1\n",
+        all.join(" ")
+    ));
+    play(&text);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! ```text
 //! service checkout x2 -> orders-db cache(soft)     two instances; hard unless it says soft or info
 //! resource orders-db
+//! place cart#0 h3 eu-1a                            its reports name this host and this zone; `-` for none
+//! release cart#0 2.1                               its reports name this version
 //! at 30 fail orders-db connection_refused          every check of it fails
 //! at 30 fail checkout->orders-db timeout           only the way from one service
 //! at 30 fail checkout#1->orders-db timeout         only the way from one instance
@@ -86,6 +88,9 @@ struct World {
     dead: BTreeSet<String>,
     cut: BTreeSet<String>,
     sick: BTreeMap<String, String>,
+    /// Host and zone by instance.
+    places: BTreeMap<String, (Option<Name>, Option<Name>)>,
+    releases: BTreeMap<String, Name>,
     engine: Engine,
     running: Vec<(Moment, Poll)>,
     opened: Vec<String>,
@@ -101,6 +106,7 @@ impl World {
         let mut parts = MapParts::default();
         let mut instances = BTreeMap::new();
         let mut script = Vec::new();
+        let (mut places, mut releases) = (BTreeMap::new(), BTreeMap::new());
         for line in text
             .lines()
             .map(str::trim)
@@ -114,6 +120,13 @@ impl World {
                 ["resource", resource] => parts
                     .nodes
                     .push(node(resource, NodeKind::Resource { kind: None })),
+                ["place", instance, host, zone] => {
+                    let told = |text: &str| (text != "-").then(|| name(text));
+                    places.insert((*instance).to_owned(), (told(host), told(zone)));
+                }
+                ["release", instance, version] => {
+                    releases.insert((*instance).to_owned(), name(version));
+                }
                 ["at", at, action @ ..] => {
                     script.push((at_secs(at), line.to_owned(), parse_action(action, line)));
                 }
@@ -157,6 +170,8 @@ impl World {
             dead: BTreeSet::new(),
             cut: BTreeSet::new(),
             sick: BTreeMap::new(),
+            places,
+            releases,
             engine,
             running: Vec::new(),
             opened: Vec::new(),
@@ -398,12 +413,17 @@ impl World {
             components.push(component);
         }
         let statuses = components.iter().map(|c| (c.status, c.criticality));
+        let (host, zone) = self
+            .places
+            .get(&id.to_string())
+            .cloned()
+            .unwrap_or_default();
         Report {
             service: id.service.clone(),
             instance: id.instance.clone(),
-            version: None,
-            zone: None,
-            host: None,
+            version: self.releases.get(&id.to_string()).cloned(),
+            zone,
+            host,
             status: roll_up_components(true, statuses),
             ready: true,
             draining: false,
