@@ -74,7 +74,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Ctrl-C or SIGTERM stops it after answering what was asked; a second one ends it at once.
+Ctrl-C or SIGTERM stops it after answering what was asked; a second one ends it at once. A change of its files, or
+SIGHUP, is taken up while it runs: what stays keeps its state. What is wrong with them changes nothing and is told by
+the log, the page, /metrics and `rootward status`.
 The log goes to standard error; ROOTWARD_LOG sets what it holds (error, warn, info, debug).
 
 Exit codes: 0 stopped, 2 the configuration has problems or its address is in use,

@@ -55,7 +55,7 @@ fn problems(problems: &Problems) -> String {
 }
 
 /// Tells all problems of a configuration with which nothing was started.
-fn not_started(found: &Problems) -> Trouble {
+pub(crate) fn not_started(found: &Problems) -> Trouble {
     // Not through a page: a problem stays in one line.
     let _ = std::io::stderr()
         .lock()

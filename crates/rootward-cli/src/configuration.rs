@@ -3,25 +3,70 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rootward_agent::file::{self, Values};
-use rootward_config::{Checked, Problems, Source, compile};
+use rootward_agent::file::{self, Stamp, Values};
+use rootward_config::{Checked, Elsewhere, Problems, Source, compile_with};
 
+use crate::commands::not_started;
 use crate::exit::Exit;
 use crate::trouble::Trouble;
 
-/// What a configuration is: right, or full of problems.
-pub(crate) type Compiled = Result<Checked, Problems>;
+/// What the files say at one moment.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// What was in each file that was read.
+    pub(crate) stamp: Stamp,
+    /// What that comes to.
+    pub(crate) compiled: Result<Checked, Wrong>,
+}
+
+/// Why files are no configuration.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// They could not be read, each in a sentence.
+    Unread(Vec<String>),
+    /// What stands in them.
+    Problems(Problems),
+}
+
+impl From<Wrong> for Trouble {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Unread(sentences) => unread(&sentences),
+            Wrong::Problems(problems) => not_started(&problems),
+        }
+    }
+}
 
 /// Reads the files and compiles them as one configuration. A directory stands for its `*.yaml`, `*.yml` and `*.toml`
 /// files, by name.
-pub(crate) fn load(paths: &[PathBuf]) -> Result<Compiled, Trouble> {
-    Ok(compile(&sources(paths)?, &environment()))
+pub(crate) fn load(paths: &[PathBuf], env: &BTreeMap<String, String>) -> Reading {
+    let values = Values::default();
+    let compiled = file::sources(paths, &values)
+        .map_err(Wrong::Unread)
+        .and_then(|sources| compile(&sources, env, &values).map_err(Wrong::Problems));
+    Reading {
+        stamp: values.stamp(),
+        compiled,
+    }
+}
+
+/// Compiles what was read; `values` gives what stands in files of its own.
+pub(crate) fn compile(
+    sources: &[Source],
+    env: &BTreeMap<String, String>,
+    values: &Values,
+) -> Result<Checked, Problems> {
+    let files = |path: &str| values.value(path);
+    compile_with(sources, &Elsewhere { env, files: &files })
 }
 
 /// Reads the files.
 pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Trouble> {
-    file::sources(paths, &Values::default())
-        .map_err(|unread| Trouble::new(Exit::WrongInput, unread.join("; ")))
+    file::sources(paths, &Values::default()).map_err(|sentences| unread(&sentences))
+}
+
+fn unread(sentences: &[String]) -> Trouble {
+    Trouble::new(Exit::WrongInput, sentences.join("; "))
 }
 
 /// What `${NAME}` refers to. A variable that is not text cannot be referred to.

@@ -1,8 +1,13 @@
-//! The signals that end a program from outside: Ctrl-C and SIGTERM.
+//! The signals that are sent to a program from outside: Ctrl-C and SIGTERM end it, SIGHUP has it read its files again.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::trouble::Trouble;
+
+/// Hears SIGHUP: read the configuration again. From here on it does not end the process.
+pub(crate) fn hangup() -> Result<Signal, Trouble> {
+    signal(SignalKind::hangup()).map_err(|error| Trouble::of_runtime(&error))
+}
 
 /// Hears the signals.
 #[derive(Debug)]

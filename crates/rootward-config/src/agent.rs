@@ -118,7 +118,7 @@ pub fn read(source: &Source, elsewhere: &Elsewhere<'_>, kinds: &[KindSpec]) -> D
     let mut reader = Reader {
         file: 0,
         env: elsewhere.env,
-        files: Some(elsewhere.files),
+        files: elsewhere.files,
         log: &mut log,
     };
     let read = sections::read(&document, kinds, &mut reader);

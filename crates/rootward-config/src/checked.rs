@@ -8,6 +8,7 @@ use std::time::Duration;
 use rootward_core::{InstanceId, Map, Name, Thresholds};
 use rootward_formats::Choice;
 
+use crate::credential::Credential;
 use crate::date::Date;
 use crate::problem::{Problem, render};
 
@@ -77,6 +78,8 @@ pub struct TargetSpec {
     /// The file of the certificates that are believed when it is asked over TLS; those that this machine trusts if there
     /// is none. Always `None` with `http`.
     pub roots: Option<PathBuf>,
+    /// What is shown with each poll; with `None` it is asked as anybody.
+    pub auth: Option<Credential>,
     /// From one poll to the next.
     pub interval: Duration,
     /// The whole exchange; below the interval.
@@ -99,6 +102,8 @@ pub struct DnsSpec {
     pub url: String,
     /// As in [`TargetSpec`], like all below.
     pub roots: Option<PathBuf>,
+    /// What is shown with each poll.
+    pub auth: Option<Credential>,
     /// From one poll of an instance to the next.
     pub interval: Duration,
     /// The whole exchange.

@@ -70,8 +70,9 @@ pub(crate) static DEFAULT_HEALTH: Section<'static> = Section {
         "rise",
         "roots",
         "format",
+        "auth",
     ],
-    later: &["auth", "role", "presence"],
+    later: &["role", "presence"],
     inner: &[],
     example: "{interval: 10s, timeout: 2s}",
 };
@@ -121,10 +122,27 @@ pub(crate) static HEALTH: Section<'static> = Section {
         "rise",
         "roots",
         "format",
+        "auth",
     ],
-    later: &["kubernetes", "consul", "push", "role", "presence", "auth"],
+    later: &["kubernetes", "consul", "push", "role", "presence"],
     inner: &[],
     example: "{url: http://cart:8790/health}",
+};
+
+/// `auth` of `health`: what is shown with each poll.
+pub(crate) static AUTH: Section<'static> = Section {
+    keys: &["bearer", "basic"],
+    later: &[],
+    inner: &[],
+    example: "{bearer: {file: /run/secrets/poll-token}}",
+};
+
+/// `auth.basic` of `health`.
+pub(crate) static BASIC: Section<'static> = Section {
+    keys: &["user", "password"],
+    later: &[],
+    inner: &[],
+    example: "{user: rootward, password: {file: /run/secrets/poll-password}}",
 };
 
 /// One of `urls`, in its long form.
@@ -179,7 +197,7 @@ pub(crate) static GROUP: Section<'static> = Section {
 const OF_THE_AGENT: [&str; 2] = ["application", "checks"];
 
 /// Every mapping, with the path that documents and messages use for it.
-pub(crate) static ALL: [(&str, &Section<'static>); 13] = [
+pub(crate) static ALL: [(&str, &Section<'static>); 15] = [
     ("", &ROOT),
     ("aggregator", &AGGREGATOR),
     ("defaults", &DEFAULTS),
@@ -188,6 +206,8 @@ pub(crate) static ALL: [(&str, &Section<'static>); 13] = [
     ("listen.internal", &INTERNAL),
     ("services[]", &SERVICE),
     ("services[].health", &HEALTH),
+    ("services[].health.auth", &AUTH),
+    ("services[].health.auth.basic", &BASIC),
     ("services[].health.urls[]", &URL),
     ("services[].instances", &INSTANCES),
     ("services[].dependencies[]", &DEPENDENCY),

@@ -31,6 +31,7 @@ use std::fmt;
 pub mod agent;
 mod check;
 mod checked;
+mod credential;
 mod date;
 mod duration;
 mod expand;
@@ -48,10 +49,12 @@ mod url;
 mod values;
 mod yaml;
 
+pub use agent::Elsewhere;
 pub use checked::{
     AggregatorSpec, Checked, DEFAULT_INTERVAL, DEFAULT_LISTEN_INTERNAL, DEFAULT_PAGE_UNKNOWN_AFTER,
     DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, DnsSpec, GroupSpec, LabelReview, TargetSpec,
 };
+pub use credential::{Credential, Secret};
 pub use date::Date;
 pub use nearest::nearest;
 pub use problem::{MAX_PROBLEMS, Problem, Problems};
@@ -86,6 +89,15 @@ impl fmt::Debug for Source {
 /// Everything that is wrong, by file and position: syntax, unknown keys, values out of range, and whatever does not fit
 /// together. A file whose syntax is wrong counts for one problem, and the other files are still read.
 pub fn compile(sources: &[Source], env: &BTreeMap<String, String>) -> Result<Checked, Problems> {
+    let files = |_: &str| Err("no files are read here".to_owned());
+    compile_with(sources, &Elsewhere { env, files: &files })
+}
+
+/// As [`compile`], with the files that `{file: PATH}` refers to.
+///
+/// # Errors
+/// As with [`compile`], and values that cannot be had from where they should be.
+pub fn compile_with(sources: &[Source], elsewhere: &Elsewhere<'_>) -> Result<Checked, Problems> {
     if sources.is_empty() {
         return Err(Problems::new(
             vec![Problem {
@@ -108,8 +120,8 @@ pub fn compile(sources: &[Source], env: &BTreeMap<String, String>) -> Result<Che
         };
         let mut reader = Reader {
             file,
-            env,
-            files: None,
+            env: elsewhere.env,
+            files: elsewhere.files,
             log: &mut log,
         };
         files.push(sections::read(&document, &mut reader));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rootward_core::{Criticality, Name};
 use rootward_formats::Choice;
 
+use crate::credential::Credential;
 use crate::date::Date;
 use crate::place::{Field, Located, Place};
 use crate::url::TargetUrl;
@@ -50,6 +51,7 @@ pub(crate) struct RawDefaults {
     pub(crate) timing: RawTiming,
     pub(crate) roots: Field<String>,
     pub(crate) format: Field<Choice>,
+    pub(crate) auth: Field<Option<Credential>>,
 }
 
 /// When and how often to poll, and how many outcomes to believe.
@@ -97,6 +99,7 @@ pub(crate) struct RawService {
     pub(crate) roots: Field<String>,
     /// How answers are read.
     pub(crate) format: Field<Choice>,
+    pub(crate) auth: Field<Option<Credential>>,
     pub(crate) at_least: Field<usize>,
     pub(crate) dependencies: Vec<RawDependency>,
 }

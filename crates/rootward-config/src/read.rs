@@ -20,8 +20,8 @@ pub(crate) type Files<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 pub(crate) struct Reader<'a> {
     pub(crate) file: usize,
     pub(crate) env: &'a BTreeMap<String, String>,
-    /// Gives what stands in the file of a `{file: PATH}`; without it, values from elsewhere are refused.
-    pub(crate) files: Option<&'a Files<'a>>,
+    /// Gives what stands in the file of a `{file: PATH}`.
+    pub(crate) files: &'a Files<'a>,
     pub(crate) log: &'a mut Log,
 }
 
@@ -292,8 +292,8 @@ impl Reader<'_> {
 
     /// The text of an item: written there and expanded, or taken from where it says.
     fn text(&mut self, item: &Item<'_>) -> Option<Text> {
-        if let (Some(files), Some((from, name))) = (self.files, item.elsewhere()) {
-            return self.text_from(item, from, name, files);
+        if let Some((from, name)) = item.elsewhere() {
+            return self.text_from(item, from, name);
         }
         let Value::Scalar(written) = &item.node.value else {
             self.wrong_kind(item, "one value", "write plain text after the key");
@@ -310,13 +310,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text_from(
-        &mut self,
-        item: &Item<'_>,
-        from: &str,
-        name: &Node,
-        files: &Files<'_>,
-    ) -> Option<Text> {
+    fn text_from(&mut self, item: &Item<'_>, from: &str, name: &Node) -> Option<Text> {
         let Value::Scalar(name) = &name.value else {
             let help = "write {env: NAME} or {file: /run/secrets/NAME}";
             let fault = Fault::new(format!("`{from}` needs a name"), help);
@@ -327,11 +321,11 @@ impl Reader<'_> {
         let value = match from {
             "env" => self.env.get(name).cloned().ok_or_else(|| {
                 let message = format!("the environment variable {} is not set", harmless(name));
-                Fault::new(message, "set it where the agent is started")
+                Fault::new(message, "set it where this is started")
             }),
-            _ => files(name).map_err(|why| {
+            _ => (self.files)(name).map_err(|why| {
                 let message = format!("cannot read {}: {why}", harmless(name));
-                Fault::new(message, "the file must be there before the agent starts")
+                Fault::new(message, "the file must be there before this is started")
             }),
         };
         let value = value.and_then(|value| match value.len() > MAX_SCALAR_BYTES {
@@ -390,15 +384,7 @@ impl Reader<'_> {
             Value::Null | Value::Refused => return,
             Value::Scalar(_) => ("text", help),
             Value::Sequence(_) => ("a list", help),
-            Value::Mapping(entries) => match entries.as_slice() {
-                [one] if expected == "one value" && matches!(one.key.as_str(), "file" | "env") => {
-                    let message = format!("`{{{}: …}}` is not built yet", one.key);
-                    let help = "write the value, or ${NAME} for an environment variable";
-                    self.log.problem(&item.place, Fault::new(message, help));
-                    return;
-                }
-                _ => ("keys and values", help),
-            },
+            Value::Mapping(_) => ("keys and values", help),
         };
         let message = format!("{expected} expected here, not {found}");
         self.log.problem(&item.place, Fault::new(message, help));

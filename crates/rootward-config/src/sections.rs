@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::credential;
 use crate::duration::{self, Range};
 use crate::expand::Text;
 use crate::keys;
@@ -97,20 +98,32 @@ fn aggregator(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawAggregato
 fn defaults(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawDefaults> {
     let fields = given(reader.section(root, "defaults", &keys::DEFAULTS))?;
     let health = reader.section(&fields, "health", &keys::DEFAULT_HEALTH);
-    let (timing, roots, format) = match health {
+    let (timing, roots, format, auth) = match health {
         Field::Given(health) => (
             timing(&health.value, reader),
             roots(&health.value, reader),
             reader.value(&health.value, "format", values::format),
+            credential::read(&health.value, reader),
         ),
-        Field::Refused => (RawTiming::ABSENT, Field::Refused, Field::Refused),
-        Field::Absent => (RawTiming::ABSENT, Field::Absent, Field::Absent),
+        Field::Refused => (
+            RawTiming::ABSENT,
+            Field::Refused,
+            Field::Refused,
+            Field::Refused,
+        ),
+        Field::Absent => (
+            RawTiming::ABSENT,
+            Field::Absent,
+            Field::Absent,
+            Field::Absent,
+        ),
     };
     Some(RawDefaults {
         place: fields.place,
         timing,
         roots,
         format,
+        auth,
     })
 }
 
@@ -158,7 +171,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         health,
         "say where its report is: health: {url: http://HOST:PORT/health}",
     );
-    let (dns, (urls, urls_written), timing, roots, format) = match given(health) {
+    let (dns, (urls, urls_written), timing, roots, format, auth) = match given(health) {
         Some(health) => {
             let dns = reader.value(&health, "dns", parse_dns);
             let urls = match dns {
@@ -167,12 +180,14 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
             };
             let timing = timing(&health, reader);
             let format = reader.value(&health, "format", values::format);
-            (dns, urls, timing, roots(&health, reader), format)
+            let auth = credential::read(&health, reader);
+            (dns, urls, timing, roots(&health, reader), format, auth)
         }
         None => (
             Field::Refused,
             (Vec::new(), None),
             RawTiming::ABSENT,
+            Field::Refused,
             Field::Refused,
             Field::Refused,
         ),
@@ -196,6 +211,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         timing,
         roots,
         format,
+        auth,
         at_least,
         dependencies: each(dependencies, |item| dependency(item, reader)),
     })

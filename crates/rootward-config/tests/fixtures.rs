@@ -78,14 +78,18 @@ fn summary(checked: &Checked) -> String {
     }
     for target in &checked.targets {
         lines.push(format!(
-            "target {} {} every {:?} timeout {:?} stale after {:?} fall {} rise {}",
+            "target {} {} every {:?} timeout {:?} stale after {:?} fall {} rise {}{}",
             target.id,
             target.url,
             target.interval,
             target.timeout,
             target.stale_after,
             target.thresholds.fall(),
-            target.thresholds.rise()
+            target.thresholds.rise(),
+            match &target.auth {
+                Some(auth) => format!(" {auth:?}"),
+                None => String::new(),
+            }
         ));
     }
     for group in &checked.groups {

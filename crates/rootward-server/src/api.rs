@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use rootward_config::GroupSpec;
-use rootward_core::{Name, Snapshot};
+use rootward_core::Snapshot;
 use rootward_history::Reader;
+use tokio::sync::watch;
 
 use crate::api::convert::View;
 use crate::ledger::WriteHealth;
 use crate::metrics::Metrics;
 use crate::published::SnapshotReader;
+use crate::reload::Described;
 
 mod convert;
 mod diagnosis;
@@ -40,8 +41,7 @@ pub(crate) struct Shared {
     pub(crate) history: Arc<dyn Reader>,
     pub(crate) write_health: WriteHealth,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) environment: Option<Name>,
-    pub(crate) groups: Vec<GroupSpec>,
+    pub(crate) described: watch::Receiver<Arc<Described>>,
 }
 
 impl Shared {

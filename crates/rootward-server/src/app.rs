@@ -13,7 +13,7 @@ use axum::Router;
 use rootward_config::Checked;
 use rootward_core::Engine;
 use rootward_history::{History, Memory};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::api;
@@ -27,7 +27,7 @@ use crate::listener::{self, Limits};
 use crate::metrics::Metrics;
 use crate::poller::{MAX_POLLS_IN_FLIGHT, Poller};
 use crate::published::SnapshotReader;
-use crate::setup;
+use crate::reload::{Described, Prepared, Reloader};
 use crate::stop;
 use crate::summary::Summary;
 
@@ -49,6 +49,7 @@ pub struct App {
     router: Router,
     snapshots: SnapshotReader,
     targets: usize,
+    reloader: Reloader,
 }
 
 impl App {
@@ -61,13 +62,24 @@ impl App {
     }
 
     pub(crate) fn build_with(config: Checked, history: Box<dyn History>) -> Result<Self, Error> {
-        let settings = setup::settings(&config);
-        let roster = setup::roster(&config)?;
-        let (listener, address) = listen(config.listen_internal)?;
+        let (environment, groups) = (config.aggregator.environment.clone(), config.groups.clone());
+        let bind = config.listen_internal;
+        let Prepared {
+            map,
+            roster,
+            settings,
+        } = Prepared::new(config)?;
+        let (listener, address) = listen(bind)?;
 
         let clock = Arc::new(Clock::start());
         let count = roster.len();
-        let map = Arc::new(config.map);
+        let (describe, described) = watch::channel(Arc::new(Described {
+            environment,
+            groups,
+            loaded_at: clock.now(),
+            reloads: 0,
+            refused: None,
+        }));
         let engine = Engine::new(
             Arc::clone(&map),
             roster.targets(),
@@ -76,16 +88,24 @@ impl App {
         );
         let (publish, published) = watch::channel(engine.snapshot());
         let snapshots = SnapshotReader::new(published, Arc::clone(&clock));
-        let metrics = Arc::new(Metrics::new(snapshots.clone()));
+        let metrics = Arc::new(Metrics::new(snapshots.clone(), described.clone()));
         let ledger = Ledger::new(history);
         let router = api::router(api::Shared {
             snapshots: snapshots.clone(),
             history: ledger.reader(),
             write_health: ledger.write_health(),
             metrics: Arc::clone(&metrics),
-            environment: config.aggregator.environment,
-            groups: config.groups,
+            described,
         });
+        // One at a time: what is asked for next has seen what became of this.
+        let (requests, reloads) = mpsc::channel(1);
+        let reloader = Reloader::new(
+            requests,
+            describe,
+            bind,
+            Arc::clone(&clock),
+            Arc::clone(&metrics),
+        );
         Ok(Self {
             listener,
             address,
@@ -106,10 +126,12 @@ impl App {
                 publish,
                 metrics,
                 summary: Summary::default(),
+                reloads,
             },
             router,
             snapshots,
             targets: count,
+            reloader,
         })
     }
 
@@ -117,6 +139,12 @@ impl App {
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Gives this aggregator other configurations while it runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.reloader.clone()
     }
 
     /// Reads snapshots in this process, during the run and after it.

@@ -1,16 +1,16 @@
 //! The one loop that owns the engine and the history.
 //!
-//! Everything that happens is one of three events; after each of them the loop takes actions until the engine has
+//! Everything that happens is one of a few events; after each of them the loop takes actions until the engine has
 //! none left. Nothing else decides, nothing else writes, and nothing in the loop waits for a client or a target.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::engine::{Action, Engine, Poll, PollOutcome, Settings};
+use rootward_core::engine::{Action, Engine, Poll, PollOutcome, Replaced, Settings};
 use rootward_core::incident::IncidentEvent;
 use rootward_core::snapshot::{PollWord, Snapshot, Transition};
 use rootward_core::{InstanceStatus, Map, Moment};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::sleep_until;
 
 use crate::clock::Clock;
@@ -19,6 +19,7 @@ use crate::events;
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
 use crate::poller::{Begun, Poller};
+use crate::reload::{Prepared, Request};
 use crate::roster::Roster;
 use crate::stop::Stop;
 use crate::summary::Summary;
@@ -38,6 +39,8 @@ pub(crate) struct Driver {
     pub(crate) publish: watch::Sender<Arc<Snapshot>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) summary: Summary,
+    /// Configurations to go on with.
+    pub(crate) reloads: mpsc::Receiver<Request>,
 }
 
 /// Everything that can happen.
@@ -47,6 +50,8 @@ enum Event {
     PollFinished(Poll),
     /// A name was looked up.
     Looked(Looked),
+    /// There is another configuration.
+    Reload(Request),
     /// The engine wants to be told the time; it was due at this moment.
     Tick(Moment),
     /// It is over.
@@ -63,6 +68,7 @@ impl Driver {
             match self.next(&mut stop).await {
                 Event::PollFinished(poll) => self.finish(poll),
                 Event::Looked(looked) => self.look(&looked),
+                Event::Reload(request) => self.reload(request),
                 Event::Tick(due) => {
                     if let Some(step) = self.clock.follow_wall() {
                         events::wall_clock_stepped(step);
@@ -90,6 +96,7 @@ impl Driver {
             () = stop.heard() => Event::Stop,
             // Before polls: a tick is due at most every 50 ms, and it is what keeps the others on time.
             () = sleep_until(self.clock.instant(due)) => Event::Tick(due),
+            Some(request) = self.reloads.recv() => Event::Reload(request),
             poll = self.poller.finished() => Event::PollFinished(poll),
             looked = self.discovery.looked() => Event::Looked(looked),
         }
@@ -122,8 +129,25 @@ impl Driver {
         }
     }
 
+    /// Goes on with another configuration, in one step: nothing happens between engine and poller taking it up.
+    fn reload(&mut self, request: Request) {
+        let Prepared {
+            map,
+            mut roster,
+            settings,
+        } = *request.prepared;
+        let now = self.clock.now();
+        roster.succeed(&mut self.roster);
+        (self.map, self.settings, self.roster) = (map, settings, roster);
+        self.discovery.watch(self.roster.names());
+        let replaced = self.retarget(now);
+        self.act(now, now);
+        // Whoever asked may be gone; it is in force all the same.
+        let _ = request.done.send(replaced);
+    }
+
     /// Polls from now on who is on the roster now.
-    fn retarget(&mut self, now: Moment) {
+    fn retarget(&mut self, now: Moment) -> Replaced {
         let replaced = self.engine.replace(
             Arc::clone(&self.map),
             self.roster.targets(),
@@ -136,6 +160,7 @@ impl Driver {
                 .handle_abandoned(&begun.instance, begun.released, now);
         }
         events::retargeted(&replaced);
+        replaced
     }
 
     /// Does what the engine wants since it was told at `released`, which should have been at `due`.

@@ -14,10 +14,34 @@ use rootward_core::snapshot::{PollWord, Transition};
 use rootward_fetch::FetchError;
 use tracing::{debug, error, info, warn};
 
+use crate::reload::Refused;
 use crate::summary::Summary;
 
 pub(crate) fn started(address: SocketAddr, services: usize, targets: usize) {
     info!(%address, services, targets, "started");
+}
+
+pub(crate) fn configuration_applied(replaced: &Replaced) {
+    let Replaced {
+        kept,
+        begun,
+        ended,
+        changed,
+    } = replaced;
+    info!(
+        kept,
+        begun, ended, changed, "the changed configuration is in force"
+    );
+}
+
+/// One line for each sentence that readers are shown.
+pub(crate) fn configuration_refused(refused: &Refused) {
+    for problem in &refused.sentences {
+        error!(
+            problem,
+            "the changed configuration is refused; what was loaded before stays in force"
+        );
+    }
 }
 
 pub(crate) fn stopped(summary: &Summary) {
@@ -114,7 +138,7 @@ pub(crate) fn accept_failed(error: &io::Error) {
 }
 
 /// An error with everything behind it, in one line.
-fn chain(error: &dyn Source) -> String {
+pub(crate) fn chain(error: &dyn Source) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {

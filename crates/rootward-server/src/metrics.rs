@@ -4,6 +4,7 @@
 //! is scraped ([`view`]). Nothing here is labelled by instance: the number of series is a few for each service.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -15,8 +16,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use rootward_core::snapshot::PollWord;
 use rootward_wire::Time;
+use tokio::sync::watch;
 
 use crate::published::SnapshotReader;
+use crate::reload::Described;
 
 mod view;
 
@@ -44,11 +47,16 @@ pub(crate) struct Metrics {
     pub(crate) incidents_resolved: Counter,
     pub(crate) transitions: Counter,
     pub(crate) history_errors: Counter,
+    pub(crate) reloads: Counter,
+    pub(crate) reloads_refused: Counter,
 }
 
 impl Metrics {
     /// All at zero, with a view of what is published.
-    pub(crate) fn new(snapshots: SnapshotReader) -> Self {
+    pub(crate) fn new(
+        snapshots: SnapshotReader,
+        described: watch::Receiver<Arc<Described>>,
+    ) -> Self {
         let mut registry = Registry::with_prefix("rootward");
         let polls = PollsByOutcome::default();
         let poll_duration = Histogram::new(DURATION_BUCKETS);
@@ -59,6 +67,8 @@ impl Metrics {
         let incidents_resolved = Counter::default();
         let transitions = Counter::default();
         let history_errors = Counter::default();
+        let reloads = Counter::default();
+        let reloads_refused = Counter::default();
         registry.register("polls", "Polls that ended, by outcome", polls.clone());
         registry.register_with_unit(
             "poll_duration",
@@ -103,7 +113,17 @@ impl Metrics {
             "Changes that could not be written to the history",
             history_errors.clone(),
         );
-        registry.register_collector(Box::new(view::View::new(snapshots)));
+        registry.register(
+            "config_reloads",
+            "Changed configurations that were taken up since the start",
+            reloads.clone(),
+        );
+        registry.register(
+            "config_reloads_refused",
+            "Changed configurations that were refused since the start",
+            reloads_refused.clone(),
+        );
+        registry.register_collector(Box::new(view::View::new(snapshots, described)));
         Self {
             registry,
             polls,
@@ -115,6 +135,8 @@ impl Metrics {
             incidents_resolved,
             transitions,
             history_errors,
+            reloads,
+            reloads_refused,
         }
     }
 

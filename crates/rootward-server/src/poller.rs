@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderName, HeaderValue};
 use rootward_core::engine::{Poll, PollOutcome};
 use rootward_core::{ErrorCategory, InstanceId, Moment};
@@ -38,6 +37,8 @@ pub(crate) struct Ask {
     pub(crate) target: Target,
     pub(crate) timeout: Duration,
     pub(crate) reader: Reader,
+    /// What is sent besides the name that rootward-fetch gives itself.
+    pub(crate) headers: Arc<[(HeaderName, HeaderValue)]>,
 }
 
 /// Runs polls.
@@ -222,7 +223,7 @@ async fn ask_once(
         max_body_bytes: MAX_REPORT_BYTES,
     };
     let sent = Instant::now();
-    let mut headers = HEADERS.to_vec();
+    let mut headers = ask.headers.to_vec();
     headers.extend(kept.foreign.condition());
     let result = kept.connection.get(&headers, &limits).await;
     let took_us = micros(sent.elapsed());
@@ -248,12 +249,6 @@ async fn ask_once(
     (poll, kept)
 }
 
-/// What is sent besides the name that rootward-fetch gives itself: no cache may answer in the target's place.
-static HEADERS: [(HeaderName, HeaderValue); 2] = [
-    (ACCEPT, HeaderValue::from_static(rootward_formats::ACCEPT)),
-    (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-];
-
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
@@ -276,12 +271,13 @@ mod tests {
                 target: Target::parse(&format!("http://{address}/health")).unwrap(),
                 timeout: *timeout,
                 reader: Reader::of_anything(),
+                headers: Arc::new([]),
             };
             (sample::id(service, "0"), ask)
         });
         let clock = Arc::new(Clock::start());
         let snapshots = sample::reader(sample::unseen(), Arc::clone(&clock));
-        let metrics = Arc::new(Metrics::new(snapshots));
+        let metrics = Arc::new(Metrics::new(snapshots, sample::described()));
         Poller::new(asks.collect(), max_in_flight, clock, metrics)
     }
 

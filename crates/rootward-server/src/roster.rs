@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_config::DnsSpec;
@@ -89,6 +90,18 @@ impl Roster {
         Self { written, named }
     }
 
+    /// Takes over the members of names that are looked up as before, so that nobody is forgotten until the next lookup.
+    pub(crate) fn succeed(&mut self, before: &mut Self) {
+        for (service, named) in &mut self.named {
+            if let Some(known) = before.named.get_mut(service)
+                && known.ask.target == named.ask.target
+            {
+                named.members = std::mem::take(&mut known.members);
+                named.by_name = std::mem::take(&mut known.by_name);
+            }
+        }
+    }
+
     /// How many are polled now.
     pub(crate) fn len(&self) -> usize {
         let found = self.named.values().map(|named| named.by_name.len());
@@ -127,6 +140,7 @@ impl Roster {
                     target: named.ask.target.clone().pinned(&[address]),
                     timeout: named.ask.timeout,
                     reader: named.ask.reader.clone(),
+                    headers: Arc::clone(&named.ask.headers),
                 };
                 (id, ask)
             })

@@ -23,6 +23,7 @@ use tokio::sync::watch;
 
 use crate::clock::{Clock, Reading};
 use crate::published::SnapshotReader;
+use crate::reload::Described;
 
 /// The moment of the sample snapshots.
 pub(crate) const NOW: Moment = Moment::from_millis(60_000);
@@ -41,6 +42,25 @@ pub(crate) async fn published(snapshot: Snapshot) -> SnapshotReader {
 pub(crate) fn reader(snapshot: Snapshot, clock: Arc<Clock>) -> SnapshotReader {
     let (_, published) = watch::channel(Arc::new(snapshot));
     SnapshotReader::new(published, clock)
+}
+
+/// What readers are told of a configuration.
+pub(crate) fn description() -> Described {
+    Described {
+        environment: None,
+        groups: Vec::new(),
+        loaded_at: Moment::ZERO,
+        reloads: 0,
+        refused: None,
+    }
+}
+
+pub(crate) fn described() -> watch::Receiver<Arc<Described>> {
+    described_as(description())
+}
+
+pub(crate) fn described_as(described: Described) -> watch::Receiver<Arc<Described>> {
+    watch::channel(Arc::new(described)).1
 }
 
 /// One service that is an entry point, where nobody answers; that is an incident at once.
@@ -70,6 +90,7 @@ pub(crate) fn unreachable_front() -> Checked {
         targets: vec![TargetSpec {
             id: id("front", "0"),
             url: format!("http://{address}/health"),
+            auth: None,
             roots: None,
             format: rootward_formats::Choice::Auto,
             interval: Duration::from_millis(100),

@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_config::{Checked, DEFAULT_INTERVAL};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL};
+use http::{HeaderName, HeaderValue};
+use rootward_config::{Checked, Credential, DEFAULT_INTERVAL};
 use rootward_core::{Settings, Target};
 use rootward_fetch::{Tls, TlsError};
 
@@ -35,11 +39,11 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
             thresholds: spec.thresholds,
         };
         let url = asked(&spec.url, spec.roots.as_deref(), &spec.id, &mut trust)?;
-        let timeout = spec.timeout;
         let ask = Ask {
             target: url,
-            timeout,
+            timeout: spec.timeout,
             reader: reader(spec.format, spec.thresholds),
+            headers: headers(spec.auth.as_ref()),
         };
         Ok((target, ask))
     });
@@ -47,17 +51,39 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
     let named = config.dns.iter().map(|spec| {
         let service = &spec.service;
         let target = asked(&spec.url, spec.roots.as_deref(), service, &mut trust)?;
-        let timeout = spec.timeout;
-        let reader = reader(spec.format, spec.thresholds);
         let ask = Ask {
             target,
-            timeout,
-            reader,
+            timeout: spec.timeout,
+            reader: reader(spec.format, spec.thresholds),
+            headers: headers(spec.auth.as_ref()),
         };
         Ok((service.clone(), Named::new(ask, spec)))
     });
     let named = named.collect::<Result<_, Error>>()?;
     Ok(Roster::new(written, named))
+}
+
+/// What is sent with each poll: no cache may answer in the target's place, and who asks.
+fn headers(auth: Option<&Credential>) -> Arc<[(HeaderName, HeaderValue)]> {
+    let mut headers = vec![
+        (ACCEPT, HeaderValue::from_static(rootward_formats::ACCEPT)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    let shown = auth.map(|auth| match auth {
+        Credential::Bearer(token) => format!("Bearer {}", token.expose()),
+        Credential::Basic { user, password } => {
+            let both = format!("{user}:{}", password.expose());
+            format!("Basic {}", BASE64_STANDARD.encode(both))
+        }
+    });
+    if let Some(shown) = shown {
+        let mut value = HeaderValue::try_from(shown)
+            .expect("a checked token is visible ASCII, and so is base64");
+        // It is shown to the target and to nobody else.
+        value.set_sensitive(true);
+        headers.push((AUTHORIZATION, value));
+    }
+    headers.into()
 }
 
 /// Whom to ask: never at a link-local address, whatever a name resolves to.

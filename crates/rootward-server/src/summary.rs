@@ -9,7 +9,7 @@ pub struct Summary {
     pub polls: PollCounts,
     /// Polls that were begun; each of them ended or was abandoned.
     pub polls_begun: u64,
-    /// Polls that were running when the run was stopped.
+    /// Polls that were running when the run was stopped, or when their target was removed or moved.
     pub abandoned: u64,
     /// Changes of status.
     pub transitions: u64,

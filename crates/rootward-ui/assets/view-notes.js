@@ -66,6 +66,16 @@ export function findingsView(overview, scene) {
   ]));
 }
 
+/** A changed configuration that is not in force: what runs and what the files say are not the same. */
+export function refusedView(overview, scene) {
+  const refused = overview.configuration?.refused;
+  if (!refused) return null;
+  const problems = list(refused.problems);
+  const all = problems.length + (refused.left_out ?? 0);
+  return section("refused", "Configuration refused", all, h("p", {}, "What was loaded before stays in force. The change was refused ", age(scene.clock, refused.age_ms), " ago:"), lines(problems, (problem) =>
+    h("p", {}, problem)));
+}
+
 /** Services that depend on each other in a circle. */
 export function cyclesView(overview) {
   const cycles = list(overview.cycles);

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { mark, section } from "./parts.js";
 import { incidentView } from "./view-incident.js";
-import { cyclesView, findingsView, resolvedView, suspectedView, unexplainedView, unknownView } from "./view-notes.js";
+import { cyclesView, findingsView, refusedView, resolvedView, suspectedView, unexplainedView, unknownView } from "./view-notes.js";
 import { countsText, resourcesTable, servicesTable } from "./view-rows.js";
 import { emptyView } from "./view-states.js";
 import { count, list, matches } from "./words.js";
@@ -28,6 +28,7 @@ export function overviewView(overview, diagnosis, incidents, scene, { filter, li
   const later = [findingsView(overview, scene), cyclesView(overview)];
   return [
     sentence(overview, open, services, resources),
+    refusedView(overview, scene),
     open.length > 0 && h("div", { "data-key": "incidents", id: "incidents" }, open.map((incident) => incidentView(incident, scene))),
     pair("notes", notes),
     services.length > 0 && section("services", "Services", found(services, filter), servicesTable(services, scene, filter, limit)),

@@ -5,32 +5,39 @@ use rootward_demo::aggregator::words;
 use rootward_server::{App, Summary};
 
 use crate::arguments::Serve;
-use crate::commands::{large_runtime, lines, not_started};
+use crate::commands::{large_runtime, lines};
 use crate::configuration;
 use crate::exit::Exit;
 use crate::log;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 use crate::terminal::Terminal;
 use crate::trouble::Trouble;
 
+mod watch;
+
+use watch::Files;
+
 pub(crate) fn run(arguments: &Serve, terminal: &Terminal) -> Result<Exit, Trouble> {
-    let checked = match configuration::load(&arguments.config)? {
-        Ok(checked) => checked,
-        Err(found) => {
-            return Err(not_started(&found));
-        }
+    let env = configuration::environment();
+    let reading = configuration::load(&arguments.config, &env);
+    let checked = reading.compiled?;
+    let files = Files {
+        paths: arguments.config.as_slice().into(),
+        env: env.into(),
+        stamp: reading.stamp,
     };
     log::start("info", terminal)?;
     let runtime = large_runtime()?;
-    let ended = runtime.block_on(serve(checked, terminal));
+    let ended = runtime.block_on(serve(checked, files, terminal));
     // After a second signal something may still run; it ends with the process.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(checked: Checked, terminal: &Terminal) -> Result<Exit, Trouble> {
+async fn serve(checked: Checked, files: Files, terminal: &Terminal) -> Result<Exit, Trouble> {
     let mut first = Signals::listen()?;
     let mut second = Signals::listen()?;
+    let hangup = signals::hangup()?;
     let mut opening = Vec::new();
     if !checked.warnings.is_empty() {
         opening.extend(
@@ -55,6 +62,7 @@ async fn serve(checked: Checked, terminal: &Terminal) -> Result<Exit, Trouble> {
         app.local_addr()
     ));
     terminal.note(&lines(&opening));
+    let reloader = app.reloader();
     let stop = async {
         first.next().await;
     };
@@ -68,6 +76,7 @@ async fn serve(checked: Checked, terminal: &Terminal) -> Result<Exit, Trouble> {
             terminal.note(&lines(&[goodbye(&summary)]));
             Ok(Exit::Well)
         }
+        never = files.watch(hangup, reloader) => match never {},
         signal = stopped_twice => Ok(Exit::Interrupted(signal)),
     }
 }

@@ -1,8 +1,9 @@
 //! `rootward validate FILE…`
 
 use rootward_agent::Plan;
+use rootward_agent::file::Values;
 use rootward_config::agent::is_agent_file;
-use rootward_config::{Checked, Problem, Problems, Source, compile};
+use rootward_config::{Checked, Problem, Problems, Source};
 use rootward_demo::aggregator::words;
 
 use crate::arguments::Validate;
@@ -22,7 +23,8 @@ pub(crate) fn run(arguments: &Validate, _terminal: &Terminal) -> Result<Exit, Tr
     let mut exit = Exit::Well;
     if !others.is_empty() || agents.is_empty() {
         told(
-            compile(&others, &env).map(|checked| valid(&checked)),
+            configuration::compile(&others, &env, &Values::default())
+                .map(|checked| valid(&checked)),
             &mut text,
             &mut exit,
         );

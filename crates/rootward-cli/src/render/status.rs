@@ -12,6 +12,7 @@ pub(crate) fn page(overview: &Overview, diagnosis: &Diagnosis) -> Page {
     let mut page = Page::new();
     page.push(headline(overview));
     page.push(Line::new().body(round(overview), Tone::Quiet));
+    refused(&mut page, overview);
     for one in &overview.incidents {
         page.gap();
         page.append(incident::summary(one, overview.generated_at));
@@ -48,6 +49,26 @@ fn headline(overview: &Overview) -> Line {
         Tone::Warning
     };
     Line::new().body(&overview.headline, tone)
+}
+
+/// What the files say and what runs are not the same: nobody should read on without knowing.
+fn refused(page: &mut Page, overview: &Overview) {
+    let refused = overview
+        .configuration
+        .as_ref()
+        .and_then(|configuration| configuration.refused.as_ref());
+    let Some(refused) = refused else {
+        return;
+    };
+    page.gap();
+    let count = refused.problems.len() as u64 + refused.left_out;
+    let line = format!(
+        "The changed configuration was refused {} ago ({}): what was loaded before stays in force",
+        words::duration(refused.age_ms),
+        words::count(count, "problem"),
+    );
+    page.push(Line::new().body(line, Tone::Warning));
+    items(page, &refused.problems);
 }
 
 /// `demo · last round 3 s ago, complete, 12 of 12 polls answered`
@@ -275,6 +296,8 @@ fn names<'a>(page: &mut Page, word: &str, tone: Tone, names: impl Iterator<Item 
 
 #[cfg(test)]
 mod tests {
+    use rootward_wire::v1::api::{Configuration, RefusedConfiguration};
+
     use crate::render::fixture;
 
     fn status(name: &str) -> String {
@@ -435,6 +458,34 @@ mod tests {
         No services yet: name them in the configuration, then start again.
         ");
         assert!(!super::is_well(&fixture::overview("empty")));
+    }
+
+    #[test]
+    fn a_refused_configuration_is_told_before_anything_else() {
+        let mut overview = fixture::overview("healthy");
+        overview.configuration = Some(Configuration {
+            loaded_at: overview.generated_at,
+            age_ms: 3_600_000,
+            reloads: 1,
+            refused: Some(RefusedConfiguration {
+                at: overview.generated_at,
+                age_ms: 12_000,
+                problems: vec![
+                    "rootward.yaml:3:9: services[0]: unknown key `ownr`; did you mean `owner`?"
+                        .to_owned(),
+                ],
+                left_out: 0,
+            }),
+        });
+        let page = super::page(&overview, &fixture::diagnosis("healthy")).render(false);
+        let lines: Vec<&str> = page.lines().take(6).collect();
+        insta::assert_snapshot!(lines.join("\n"), @"
+        6 services healthy, all seen within 1 s
+        demo · last round <1 s ago, complete, 7 of 7 polls answered
+
+        The changed configuration was refused 12 s ago (1 problem): what was loaded before stays in force
+          rootward.yaml:3:9: services[0]: unknown key `ownr`; did you mean `owner`?
+        ");
     }
 
     #[test]

@@ -158,3 +158,53 @@ fn a_second_signal_does_not_wait_for_clients() {
     let ended = running.end(SOON);
     assert!(ended.code == Some(130) || !in_time, "{ended:?}");
 }
+
+/// Waits until the answer of `rootward status` has this, whatever its exit code is meanwhile.
+fn status_says(url: &str, wanted: &str) {
+    let deadline = Instant::now() + SOON;
+    loop {
+        let ended = run(&["status", "--url", url]);
+        // Lines are broken where they are long.
+        let words: Vec<&str> = ended.out.split_whitespace().collect();
+        if words.join(" ").contains(wanted) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no {wanted:?} in {}", ended.out);
+        pause();
+    }
+}
+
+#[test]
+fn kf_044_a_changed_file_is_taken_up_and_a_wrong_one_is_refused_where_everybody_sees_it() {
+    let scratch = Scratch::new();
+    let (running, port) = serve(&scratch);
+    let url = format!("http://127.0.0.1:{port}");
+    let good = configuration(port);
+    scratch.file("rootward.yaml", &good.replace("1s, timeout: 500ms", "5"));
+    status_says(&url, "The changed configuration was refused");
+    status_says(&url, "has no unit");
+    status_says(&url, "front");
+    let added = good.replace(
+        "services: [",
+        "services: [{name: added, health: {url: http://127.0.0.1:10}}, ",
+    );
+    scratch.file("rootward.yaml", &added);
+    status_says(&url, "added");
+    let status = run(&["status", "--url", &url]);
+    assert!(
+        !status.out.contains("configuration was refused"),
+        "{}",
+        status.out
+    );
+    // SIGHUP has it look at once, and ends nothing.
+    running.signal(Signal::HUP);
+    status_says(&url, "added");
+    running.signal(Signal::TERM);
+    let ended = running.end(SOON).with(0);
+    for line in [
+        "the changed configuration is refused",
+        "the changed configuration is in force",
+    ] {
+        assert!(ended.err.contains(line), "{}", ended.err);
+    }
+}

@@ -78,8 +78,7 @@ fn an_url_that_cannot_be_asked_gets_a_sentence() {
               write it like http://127.0.0.1:8791
     rootward: --url cannot be asked: the URL names no host
               write it like http://127.0.0.1:8791
-    rootward: --url cannot be asked: a URL may not hold a user or a password; configure credentials
-              apart from it
+    rootward: --url cannot be asked: a URL may not hold a user or a password; take them out of it
               write it like http://127.0.0.1:8791
     ");
 }

@@ -19,6 +19,7 @@ pub(super) fn check(
     log: &mut Log,
 ) -> (Vec<TargetSpec>, Vec<DnsSpec>) {
     let defaults = Timing::of_defaults(defaults, log);
+    let usual_auth = written.defaults.as_ref().and_then(|d| d.auth.value());
     let usual_roots = written.defaults.as_ref().and_then(|d| d.roots.value());
     let usual_format = written.defaults.as_ref().and_then(|d| d.format.value());
     let mut polled: BTreeMap<&TargetUrl, &Place> = BTreeMap::new();
@@ -27,6 +28,7 @@ pub(super) fn check(
     for service in &written.services {
         check_at_least(service, log);
         check_roots(service, log);
+        let auth = service.auth.value().or(usual_auth).cloned().flatten();
         let roots = service.roots.value().or(usual_roots);
         let format = service.format.value().or(usual_format);
         let format = format.copied().unwrap_or_default();
@@ -38,6 +40,7 @@ pub(super) fn check(
                 service: service.clone(),
                 url: url.value.to_string(),
                 roots: roots.filter(|_| url.value.is_secured()).map(PathBuf::from),
+                auth: auth.clone(),
                 interval: timing.interval,
                 timeout: timing.timeout,
                 stale_after: timing.stale_after,
@@ -80,6 +83,7 @@ pub(super) fn check(
                 },
                 url: url.value.to_string(),
                 roots: roots.filter(|_| url.value.is_secured()).map(PathBuf::from),
+                auth: auth.clone(),
                 interval: timing.interval,
                 timeout: timing.timeout,
                 stale_after: timing.stale_after,

@@ -90,10 +90,9 @@ dependencies = [{ naem = "ä", criticality = "hard" }]
 a.b.c = 1
 "#;
     insta::assert_snapshot!(refused(text), @r#"
-    rootward.toml: 7 problems
+    rootward.toml: 6 problems
       3:12   defaults.health.interval: "5" has no unit; write "5s" or "500ms"
       4:1    defaults.health: unknown key `tiemout`; did you mean `timeout`?
-      9:18   services[0].health.url: https: TLS is not built yet; write an http:// URL
       12:8   services[1].name: "größe" is not a name; a name may not contain 'ö' (letters, digits and - _ . / : @ + are allowed)
       13:37  services[1].health.fall: "99" is out of range; allowed are 1 to 20
       14:19  services[1].dependencies[0]: unknown key `naem`; did you mean `name`?

@@ -16,6 +16,7 @@ use crate::api::Shared;
 use crate::api::convert::{View, count, impact, text};
 use crate::api::reply::ok;
 use crate::headline::headline;
+use crate::reload::Described;
 
 /// Disagreements of map and reports that are listed. Whoever has more begins with these.
 const MAX_FINDINGS: usize = 200;
@@ -23,16 +24,17 @@ const MAX_FINDINGS: usize = 200;
 pub(super) async fn get(State(shared): State<Arc<Shared>>) -> Response {
     let snapshot = shared.snapshots.current();
     let view = shared.view(&snapshot);
-    ok(&view.overview(shared.environment.as_ref(), &shared.groups))
+    let described = Arc::clone(&shared.described.borrow());
+    ok(&view.overview(&described))
 }
 
 impl View<'_> {
-    fn overview(self, environment: Option<&Name>, groups: &[GroupSpec]) -> api::Overview {
+    fn overview(self, described: &Described) -> api::Overview {
         let snapshot = self.snapshot;
         api::Overview {
             api: api::API.into(),
             // An environment without a name has an empty one: the field is always there.
-            environment: environment.map(text).unwrap_or_default(),
+            environment: described.environment.as_ref().map(text).unwrap_or_default(),
             generated_at: self.now(),
             newest_evidence_at: snapshot.newest_evidence.map(|at| self.time(at)),
             headline: headline(snapshot, self.reading),
@@ -41,7 +43,12 @@ impl View<'_> {
             incidents: self.open_incidents(),
             services: self.services_by_urgency(),
             resources: self.resources_by_urgency(),
-            groups: groups.iter().map(|group| self.group(group)).collect(),
+            configuration: Some(self.configuration(described)),
+            groups: described
+                .groups
+                .iter()
+                .map(|group| self.group(group))
+                .collect(),
             cycles: snapshot
                 .map
                 .cycles()
@@ -61,6 +68,22 @@ impl View<'_> {
                     text: finding.text.clone(),
                 })
                 .collect(),
+        }
+    }
+
+    /// How the configuration stands.
+    fn configuration(self, described: &Described) -> api::Configuration {
+        let refused = described.refused.as_ref();
+        api::Configuration {
+            loaded_at: self.time(described.loaded_at),
+            age_ms: self.age_ms(described.loaded_at),
+            reloads: described.reloads,
+            refused: refused.map(|(at, refused)| api::RefusedConfiguration {
+                at: self.time(*at),
+                age_ms: self.age_ms(*at),
+                problems: refused.sentences.clone(),
+                left_out: count(refused.left_out),
+            }),
         }
     }
 

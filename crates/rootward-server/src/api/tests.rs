@@ -16,10 +16,16 @@ use tower_service::Service;
 use super::{Shared, router};
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
+use crate::reload::{Described, Refused};
 use crate::sample;
 
 /// The router over a snapshot, with two changes of status and a resolved incident in the history.
 async fn over(snapshot: Snapshot) -> Router {
+    over_with(snapshot, None).await
+}
+
+/// The same, with what the files held last refused.
+async fn over_with(snapshot: Snapshot, refused: Option<Refused>) -> Router {
     let mut history = Memory::new();
     for (at, from, to) in [
         (2_000, "unknown", "healthy"),
@@ -46,16 +52,22 @@ async fn over(snapshot: Snapshot) -> Router {
         members: members.iter().copied().map(sample::name).collect(),
         public_name: Some(format!("The {name}")),
     };
-    router(Shared {
-        metrics: Arc::new(Metrics::new(snapshots.clone())),
-        snapshots,
-        history: ledger.reader(),
-        write_health: ledger.write_health(),
+    let described = sample::described_as(Described {
         environment: Some(sample::name("demo")),
         groups: vec![
             group("checkout", &["front", "cart"]),
             group("accounts", &["accounts", "rates"]),
         ],
+        reloads: 2,
+        refused: refused.map(|refused| (sample::ago(5_000), refused)),
+        ..sample::description()
+    });
+    router(Shared {
+        metrics: Arc::new(Metrics::new(snapshots.clone(), described.clone())),
+        snapshots,
+        history: ledger.reader(),
+        write_health: ledger.write_health(),
+        described,
     })
 }
 
@@ -350,12 +362,11 @@ async fn a_history_that_cannot_be_written_shows_in_readiness() {
     let mut ledger = Ledger::new(Box::new(Full));
     let snapshots = sample::published(sample::healthy()).await;
     let shared = Shared {
-        metrics: Arc::new(Metrics::new(snapshots.clone())),
+        metrics: Arc::new(Metrics::new(snapshots.clone(), sample::described())),
         snapshots,
         history: ledger.reader(),
         write_health: ledger.write_health(),
-        environment: None,
-        groups: Vec::new(),
+        described: sample::described(),
     };
     let opened = IncidentEvent::Opened(Arc::new(sample::incident()));
     assert!(!ledger.record_incident(&opened));
@@ -395,4 +406,23 @@ async fn metrics_in_open_metrics() {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     assert_eq!(answer.headers["content-type"], kind);
     insta::assert_snapshot!(answer.body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_configuration_is_in_the_overview_and_in_the_metrics() {
+    let refused = Refused::new((1..=23).map(|n| format!("rootward.yaml:{n}:1: something")));
+    let router = over_with(sample::healthy(), Some(refused)).await;
+    let overview = request("/api/v1/overview").body(Body::empty()).unwrap();
+    let answer = send(router.clone(), overview).await;
+    let json: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+    let told = &json["configuration"]["refused"];
+    assert_eq!(told["problems"].as_array().unwrap().len(), 20);
+    assert_eq!(
+        (&told["left_out"], &told["age_ms"]),
+        (&3.into(), &5_500.into())
+    );
+    let metrics = request("/metrics").body(Body::empty()).unwrap();
+    let answer = send(router, metrics).await;
+    let line = "rootward_config_last_reload_successful 0.0";
+    assert!(answer.body.contains(line), "{}", answer.body);
 }

@@ -1,25 +1,35 @@
 //! The metrics that are a view of the newest snapshot, computed when they are scraped.
 
 use std::fmt;
+use std::sync::Arc;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 use rootward_core::{CheckStatus, ServiceStatus};
+use tokio::sync::watch;
 
 use super::unix_seconds;
 use crate::published::SnapshotReader;
+use crate::reload::Described;
 
 /// Encodes what the newest snapshot says.
 #[derive(Debug)]
 pub(super) struct View {
     snapshots: SnapshotReader,
+    described: watch::Receiver<Arc<Described>>,
 }
 
 impl View {
-    pub(super) const fn new(snapshots: SnapshotReader) -> Self {
-        Self { snapshots }
+    pub(super) fn new(
+        snapshots: SnapshotReader,
+        described: watch::Receiver<Arc<Described>>,
+    ) -> Self {
+        Self {
+            snapshots,
+            described,
+        }
     }
 }
 
@@ -27,6 +37,7 @@ impl Collector for View {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let snapshot = self.snapshots.current();
         let reading = self.snapshots.reading();
+        let described = Arc::clone(&self.described.borrow());
         let mut one = |name: &str, help: &str, unit: Option<&Unit>, value: f64| -> fmt::Result {
             encoder
                 .encode_descriptor(name, help, unit, MetricType::Gauge)?
@@ -37,6 +48,18 @@ impl Collector for View {
             "Instances that are polled.",
             None,
             count(snapshot.services.iter().map(|s| s.instances.len()).sum()),
+        )?;
+        one(
+            "config_last_reload_successful",
+            "1 if the configuration that the files held last is in force, 0 if it was refused.",
+            None,
+            f64::from(u8::from(described.refused.is_none())),
+        )?;
+        one(
+            "config_last_reload_success_timestamp",
+            "When the configuration in force was taken up, in seconds since 1970.",
+            Some(&Unit::Seconds),
+            unix_seconds(reading.time(described.loaded_at)),
         )?;
         one(
             "snapshot_age",

@@ -9,4 +9,5 @@ mod running;
 
 mod incident;
 mod polling;
+mod reloading;
 mod stopping;

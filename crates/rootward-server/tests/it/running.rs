@@ -9,7 +9,7 @@ use rootward_config::{AggregatorSpec, Checked, TargetSpec};
 use rootward_core::snapshot::{InstanceView, Snapshot};
 use rootward_core::{InstanceId, Map, MapParts, Name, Node, NodeKind, Thresholds};
 use rootward_fetch::{Answer, Limits, Request, Target, fetch};
-use rootward_server::{App, Error, SnapshotReader, Summary};
+use rootward_server::{App, Error, Reloader, SnapshotReader, Summary};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -58,6 +58,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
                 instance: name("0"),
             },
             url: format!("http://{address}/health"),
+            auth: None,
             roots: None,
             format: rootward_formats::Choice::Auto,
             interval: pace.interval,
@@ -92,6 +93,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     snapshots: SnapshotReader,
+    pub(crate) reloader: Reloader,
     stop: oneshot::Sender<()>,
     run: JoinHandle<Result<Summary, Error>>,
 }
@@ -101,6 +103,7 @@ impl Running {
         let app = App::build(config).unwrap();
         let address = app.local_addr();
         let snapshots = app.snapshots();
+        let reloader = app.reloader();
         let (stop, stopped) = oneshot::channel();
         let run = tokio::spawn(app.run(async {
             let _ = stopped.await;
@@ -108,6 +111,7 @@ impl Running {
         Self {
             address,
             snapshots,
+            reloader,
             stop,
             run,
         }

@@ -113,6 +113,7 @@ fn config(neighbours: &[(&str, SocketAddr)], port: u16) -> Checked {
     config.dns = vec![DnsSpec {
         service: name("cart"),
         url: format!("http://cart.shop.test:{port}/health"),
+        auth: None,
         roots: None,
         format: rootward_formats::Choice::Auto,
         interval: pace.interval,

@@ -16,7 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use diagnosis::{Cause, Diagnosis, Evidence, Impact, Ranked, UnknownInstance};
 pub use incident::{CausePeriod, Incident, Incidents, TimelineEntry, Transition, Transitions};
-pub use overview::{Counts, Cycle, Epoch, Finding, Group, Overview, ResourceCounts, ServiceCounts};
+pub use overview::{
+    Configuration, Counts, Cycle, Epoch, Finding, Group, Overview, RefusedConfiguration,
+    ResourceCounts, ServiceCounts,
+};
 pub use resource::{ResourceDetail, ResourceRow};
 pub use service::{
     Component, Dependency, Instance, InstanceCounts, LastPoll, ServiceDetail, ServiceRow,

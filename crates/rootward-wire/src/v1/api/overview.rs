@@ -34,6 +34,9 @@ pub struct Overview {
     /// Resources, those that deserve a look first.
     #[serde(default)]
     pub resources: Vec<ResourceRow>,
+    /// How the configuration of the aggregator stands. Absent from one that cannot say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Configuration>,
     /// Services that are shown as one.
     #[serde(default)]
     pub groups: Vec<Group>,
@@ -64,6 +67,35 @@ pub struct Epoch {
     pub polls: u64,
     /// Polls of it that brought a report.
     pub answered: u64,
+}
+
+/// How the configuration of the aggregator stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Configuration {
+    /// When the one in force was taken up.
+    pub loaded_at: Time,
+    /// Milliseconds since then.
+    pub age_ms: u64,
+    /// How often another one was taken up since the start.
+    pub reloads: u64,
+    /// What the files held last, if that was refused: then it is not what is in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedConfiguration>,
+}
+
+/// A configuration that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedConfiguration {
+    /// When.
+    pub at: Time,
+    /// Milliseconds since then.
+    pub age_ms: u64,
+    /// What is wrong with it, each in a sentence; at most 20.
+    #[serde(default)]
+    pub problems: Vec<String>,
+    /// How many more there are.
+    #[serde(default)]
+    pub left_out: u64,
 }
 
 /// How many are in which status.
