@@ -81,6 +81,10 @@ impl Driver {
                     while let Some(poll) = self.poller.try_finished() {
                         self.finish(poll);
                     }
+                    // Nor would a configuration that asks for less.
+                    if let Ok(request) = self.reloads.try_recv() {
+                        self.reload(request);
+                    }
                 }
                 Event::Stop => break,
             }
