@@ -23,6 +23,9 @@ const MAX_SIGHTINGS: usize = 150;
 /// Causes kept of one incident: the first and the newest.
 pub const MAX_CAUSES: usize = 50;
 
+/// Failing checks that are remembered of one open incident.
+const MAX_RESTED_ON: usize = 10_000;
+
 /// The onset of one failure, computed from the ages of two reports, differs by what the reports took to arrive.
 const SAME_ONSET: Duration = Duration::from_secs(2);
 
@@ -69,6 +72,8 @@ pub trait Context {
 pub struct IncidentBook {
     opened: u64,
     open: BTreeMap<IncidentId, Arc<Incident>>,
+    /// The failing checks that each open incident ever rested on, and when they were last seen failing.
+    rested_on: BTreeMap<IncidentId, BTreeMap<(String, Name), Moment>>,
     resolved: VecDeque<Arc<Incident>>,
 }
 
@@ -103,12 +108,16 @@ impl IncidentBook {
                 }
                 continue;
             }
+            if self.is_part_of_another(cause, diagnosis) {
+                continue;
+            }
             let event = match self.orphan_for(cause, diagnosis) {
                 Some(id) => self.revise(id, cause, diagnosis, about, now),
                 None => Some(self.open_fault(cause, diagnosis, about, now)),
             };
             events.extend(event);
         }
+        self.remember(diagnosis);
         for front in unseen {
             let key = IncidentCause::Unseen(front.service.clone());
             if self.with_cause(&key).is_none() {
@@ -153,6 +162,45 @@ impl IncidentBook {
                 !is_named(diagnosis, &incident.cause) && explains(cause, &impacted, incident)
             })
             .map(|incident| incident.id)
+    }
+
+    /// Whether an incident that is named still rested on the very same failures before: a machine whose parts recover one
+    /// after the other, or look like faults of their own for a moment, is one episode.
+    fn is_part_of_another(&self, cause: &RootCause, diagnosis: &Diagnosis) -> bool {
+        let mut failing = cause.evidence.iter().filter(|fact| fact.decided).peekable();
+        if failing.peek().is_none() {
+            return false;
+        }
+        let failing: Vec<_> = failing
+            .map(|fact| ((fact.observer.clone(), fact.target.clone()), fact.since))
+            .collect();
+        self.open
+            .values()
+            .filter(|incident| is_named(diagnosis, &incident.cause))
+            .filter_map(|incident| self.rested_on.get(&incident.id))
+            .any(|known| {
+                failing
+                    .iter()
+                    .all(|(check, since)| known.get(check).is_some_and(|last| since <= last))
+            })
+    }
+
+    /// Remembers what the named incidents rest on now.
+    fn remember(&mut self, diagnosis: &Diagnosis) {
+        for cause in &diagnosis.root_causes {
+            let key = IncidentCause::Fault(cause.id.clone());
+            let Some(id) = self.with_cause(&key) else {
+                continue;
+            };
+            let known = self.rested_on.entry(id).or_default();
+            for fact in cause.evidence.iter().filter(|fact| fact.decided) {
+                let check = (fact.observer.clone(), fact.target.clone());
+                if known.len() < MAX_RESTED_ON || known.contains_key(&check) {
+                    known.insert(check, fact.at);
+                }
+            }
+        }
+        self.rested_on.retain(|id, _| self.open.contains_key(id));
     }
 
     fn open_fault(

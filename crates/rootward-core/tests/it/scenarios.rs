@@ -338,7 +338,8 @@ fn causes_that_turn_out_to_be_one_machine_become_one_incident_and_no_other_is_op
         at 140 heal a
         at 140 heal b
         at 140 heal c
-        expect 190 incidents 0"
+        expect 190 incidents 0
+        expect 190 opened 3"
     ));
 }
 
