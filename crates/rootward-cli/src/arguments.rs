@@ -85,6 +85,10 @@ pub(crate) struct Serve {
     /// The configuration: a YAML or TOML file, or a directory whose files are joined. Can be given several times.
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) config: Vec<PathBuf>,
+
+    /// Write what the diagnosis is told into files in this directory, at most 32 of 64 MiB: `rootward replay` plays them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

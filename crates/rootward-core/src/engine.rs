@@ -27,9 +27,11 @@ mod reading;
 mod replace;
 mod seen;
 mod standing;
+mod tape;
 mod view;
 
 pub use replace::Replaced;
+pub use tape::Told;
 
 use epochs::Epochs;
 use evidence::Gathered;
@@ -243,6 +245,17 @@ impl Engine {
         let heard = seen.handle(poll, &self.map);
         self.localiser.hear(heard, seen, &self.map, at);
         self.fresh_evidence = true;
+    }
+
+    /// From now on, [`Engine::take_told`] gives what the fault localisation was told: the map of now, then each report,
+    /// each silence and each other map as they come. Who calls this takes them after every step, or they pile up.
+    pub fn record(&mut self) {
+        self.localiser.record(&self.map, &self.instances);
+    }
+
+    /// What it was told since the last time, in order; nothing unless [`Engine::record`] was called.
+    pub fn take_told(&mut self) -> Vec<Told> {
+        self.localiser.take_told()
     }
 
     /// Lets time pass: releases due polls, and judges when there is something to judge.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use crate::listener::{self, Limits};
 use crate::metrics::Metrics;
 use crate::poller::{MAX_POLLS_IN_FLIGHT, Poller};
 use crate::published::SnapshotReader;
+use crate::recorder::Recorder;
 use crate::reload::{Described, Prepared, Reloader};
 use crate::stop;
 use crate::summary::Summary;
@@ -122,6 +124,7 @@ impl App {
                 settings,
                 roster,
                 discovery: Discovery::new(),
+                recorder: None,
                 clock,
                 publish,
                 metrics,
@@ -133,6 +136,25 @@ impl App {
             targets: count,
             reloader,
         })
+    }
+
+    /// Writes everything the diagnosis is told into files in this directory, for `rootward replay`. Each holds at most
+    /// 64 MiB, and the newest 32 are kept.
+    ///
+    /// # Errors
+    /// When the directory or the first file cannot be made.
+    pub fn record(&mut self, directory: &Path) -> Result<(), Error> {
+        let clock = &self.driver.clock;
+        let now = clock.now();
+        let millis = clock.read().time(now).as_unix_millis();
+        let seconds = u64::try_from(millis / 1_000).unwrap_or_default();
+        let recorder = Recorder::start(directory, now, seconds).map_err(|source| Kind::Record {
+            directory: directory.to_owned(),
+            source,
+        })?;
+        self.driver.engine.record();
+        self.driver.recorder = Some(recorder);
+        Ok(())
     }
 
     /// Where it listens. A configured port of 0 has become a real one.

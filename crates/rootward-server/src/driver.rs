@@ -19,6 +19,7 @@ use crate::events;
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
 use crate::poller::{Begun, Poller};
+use crate::recorder::Recorder;
 use crate::reload::{Prepared, Request};
 use crate::roster::Roster;
 use crate::stop::Stop;
@@ -35,6 +36,7 @@ pub(crate) struct Driver {
     pub(crate) settings: Settings,
     pub(crate) roster: Roster,
     pub(crate) discovery: Discovery,
+    pub(crate) recorder: Option<Recorder>,
     pub(crate) clock: Arc<Clock>,
     pub(crate) publish: watch::Sender<Arc<Snapshot>>,
     pub(crate) metrics: Arc<Metrics>,
@@ -169,6 +171,11 @@ impl Driver {
 
     /// Does what the engine wants since it was told at `released`, which should have been at `due`.
     fn act(&mut self, released: Moment, due: Moment) {
+        if let Some(recorder) = &mut self.recorder {
+            for told in self.engine.take_told() {
+                recorder.take(told);
+            }
+        }
         while let Some(action) = self.engine.poll_action() {
             match action {
                 Action::Poll(instance) => {

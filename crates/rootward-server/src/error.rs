@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use rootward_fetch::{TargetError, TlsError};
 
@@ -22,6 +23,11 @@ pub(crate) enum Kind {
     Target { who: String, source: TargetError },
     #[error("cannot poll {who} over TLS")]
     Roots { who: String, source: TlsError },
+    #[error("failed to record into {}", directory.display())]
+    Record {
+        directory: PathBuf,
+        source: io::Error,
+    },
     #[error("the {0} ended by itself")]
     Ended(&'static str),
 }

@@ -112,6 +112,14 @@ pub(crate) fn not_looked_up(service: &Name, error: &FetchError) {
     );
 }
 
+pub(crate) fn recording_lost() {
+    warn!("the disk is too slow for the recording: parts of it are missing");
+}
+
+pub(crate) fn recording_failed(error: &io::Error) {
+    error!(%error, "the recording was not written");
+}
+
 /// A fault of ours: the poll is given to the engine as one without an answer.
 pub(crate) fn poller_failed(instance: &dyn std::fmt::Display) {
     error!(%instance, "the poller failed");

@@ -29,6 +29,16 @@ impl CoreEngine {
     }
 }
 
+impl CoreEngine {
+    /// Goes on with another map.
+    ///
+    /// # Errors
+    /// When the engine refuses it; then the old one holds.
+    pub fn set_map(&mut self, graph: &Graph) -> Result<(), GraphError> {
+        self.engine.set_graph(&to_core(graph))
+    }
+}
+
 impl Localiser for CoreEngine {
     fn apply(&mut self, event: &Event) {
         self.engine.apply(&event_to_core(event));

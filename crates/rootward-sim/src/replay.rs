@@ -74,6 +74,13 @@ impl Replay {
                     ended: false,
                 });
             }
+            Line::Map(graph) => {
+                if let Some(playing) = &mut self.playing {
+                    playing.settle();
+                    let drawn = playing.engine.set_map(&graph);
+                    drawn.map_err(|error| self.reader.refuse(error.to_string()))?;
+                }
+            }
             Line::Event(event) => {
                 if let Some(playing) = &mut self.playing {
                     playing.settle();

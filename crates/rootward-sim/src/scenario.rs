@@ -24,6 +24,16 @@ pub use word::{
 
 use serde::Serialize;
 
+/// The line from which on another map holds, without the line break.
+///
+/// # Errors
+/// As [`write_line`].
+pub fn write_map(map: &Graph) -> Result<String, Problem> {
+    let mut line = serde_json::to_value(map).map_err(|_| Problem::unwritable())?;
+    line["type"] = "map".into();
+    write_line(&line)
+}
+
 /// One line of a scenario or an answer, without the line break.
 ///
 /// # Errors

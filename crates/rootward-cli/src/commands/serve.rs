@@ -1,5 +1,7 @@
 //! `rootward serve --config FILE`
 
+use std::path::Path;
+
 use rootward_config::Checked;
 use rootward_demo::aggregator::words;
 use rootward_server::{App, Summary};
@@ -28,13 +30,19 @@ pub(crate) fn run(arguments: &Serve, terminal: &Terminal) -> Result<Exit, Troubl
     };
     log::start("info", terminal)?;
     let runtime = large_runtime()?;
-    let ended = runtime.block_on(serve(checked, files, terminal));
+    let record = arguments.record.as_deref();
+    let ended = runtime.block_on(serve(checked, files, record, terminal));
     // After a second signal something may still run; it ends with the process.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(checked: Checked, files: Files, terminal: &Terminal) -> Result<Exit, Trouble> {
+async fn serve(
+    checked: Checked,
+    files: Files,
+    record: Option<&Path>,
+    terminal: &Terminal,
+) -> Result<Exit, Trouble> {
     let mut first = Signals::listen()?;
     let mut second = Signals::listen()?;
     let hangup = signals::hangup()?;
@@ -48,7 +56,7 @@ async fn serve(checked: Checked, files: Files, terminal: &Terminal) -> Result<Ex
         );
     }
     let instances = words::count(checked.targets.len() as u64, "instance");
-    let app = App::build(checked).map_err(|error| {
+    let mut app = App::build(checked).map_err(|error| {
         if error.is_listen() {
             Trouble::of(Exit::WrongInput, &error).with_help(
                 "stop what listens there, or write another address under listen.internal.bind",
@@ -57,6 +65,11 @@ async fn serve(checked: Checked, files: Files, terminal: &Terminal) -> Result<Ex
             Trouble::of(Exit::CouldNotStart, &error)
         }
     })?;
+    if let Some(directory) = record {
+        app.record(directory)
+            .map_err(|error| Trouble::of(Exit::CouldNotStart, &error))?;
+        opening.push(format!("rootward: recording into {}", directory.display()));
+    }
     opening.push(format!(
         "rootward: page and API on http://{}/, polling {instances}; Ctrl-C stops it",
         app.local_addr()

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::aggregator::Aggregator;
 use crate::program::{Running, SOON, Scratch, pause, rootward, run};
 
 /// A configuration with one service that does not run.
@@ -207,4 +208,86 @@ fn kf_044_a_changed_file_is_taken_up_and_a_wrong_one_is_refused_where_everybody_
     ] {
         assert!(ended.err.contains(line), "{}", ended.err);
     }
+}
+
+/// Two services, each of which says that the database refuses it.
+fn shop(port: u16, urls: [String; 2]) -> String {
+    let [front, jobs] = urls;
+    format!(
+        "\
+defaults: {{health: {{interval: 200ms, timeout: 150ms}}}}
+listen: {{internal: {{bind: \"127.0.0.1:{port}\"}}}}
+services:
+- {{name: front, health: {{url: {front}}}, dependencies: [{{name: db, criticality: hard}}]}}
+- {{name: jobs, health: {{url: {jobs}}}, dependencies: [{{name: db, criticality: hard}}]}}
+resources: [{{name: db, target: 'postgresql://db:5432'}}]
+"
+    )
+}
+
+fn refused(service: &str) -> Aggregator {
+    let body = format!(
+        r#"{{"contract":"rootward/1","service":"{service}","instance":"0","status":"unhealthy","components":[
+            {{"name":"db","status":"down","raw_status":"down","criticality":"hard","error_category":"connection_refused","age_ms":20}}]}}"#
+    );
+    Aggregator::always(503, &body)
+}
+
+#[test]
+fn what_was_recorded_can_be_played_again_and_names_the_same_cause() {
+    let scratch = Scratch::new();
+    let port = free_port();
+    let services = [refused("front"), refused("jobs")];
+    let text = shop(port, services.each_ref().map(Aggregator::url));
+    let file = scratch.file("rootward.yaml", &text);
+    let directory = format!("{}/recorded/here", scratch.path());
+    let running = Running::start(&mut rootward(&[
+        "serve", "--config", &file, "--record", &directory,
+    ]));
+    let url = format!("http://127.0.0.1:{port}");
+    let deadline = Instant::now() + SOON;
+    loop {
+        let explained = rootward(&["explain", "db", "--url", &url])
+            .output()
+            .unwrap();
+        if String::from_utf8_lossy(&explained.stdout).contains("node:db") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the database is not named");
+        pause();
+    }
+    // Some rounds more, so that the replay asks after the cause was seen.
+    let written = || {
+        let mut files = std::fs::read_dir(&directory).unwrap();
+        let file = files.next().unwrap().unwrap().path();
+        (
+            std::fs::read_to_string(&file).unwrap().lines().count(),
+            file,
+        )
+    };
+    let (before, _) = written();
+    while written().0 < before + 20 {
+        assert!(Instant::now() < deadline, "nothing is recorded");
+        pause();
+    }
+    running.signal(Signal::TERM);
+    let ended = running.end(SOON).with(0);
+    assert!(ended.err.contains("recording into"), "{}", ended.err);
+    let (_, recorded) = written();
+    let played = run(&["replay", recorded.to_str().unwrap()]).with(0);
+    let last = played.out.lines().last().unwrap();
+    assert!(last.contains(r#""id":"node:db""#), "{last}");
+    assert!(last.contains(r#""impacted":["front","jobs"]"#), "{last}");
+}
+
+#[test]
+fn a_place_that_cannot_be_recorded_into_starts_nothing() {
+    let scratch = Scratch::new();
+    let port = free_port();
+    let file = scratch.file("rootward.yaml", &configuration(port));
+    let ended = run(&["serve", "--config", &file, "--record", &file]).with(3);
+    insta::assert_snapshot!(scratch.without(&ended.err), @"
+    rootward: failed to record into rootward.yaml: it is a file and
+              no directory
+    ");
 }

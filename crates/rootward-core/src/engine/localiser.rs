@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::engine::evidence::Gathered;
 use crate::engine::seen::Seen;
+use crate::engine::tape::{Tape, Told};
 use crate::localise::{
     self, Answer, Change, CheckKind, DependencyCheck, Edge, ErrorClass, Event, Graph, Impact,
     Instance, Label, NoAnswer, Node, NodeKind,
@@ -31,6 +32,7 @@ pub(super) struct Localiser {
     pub(super) ids: BTreeMap<Arc<str>, InstanceId>,
     /// Ages are judged in this unit.
     interval: Duration,
+    tape: Tape,
 }
 
 /// An interval is at least one tick of the clock.
@@ -74,7 +76,28 @@ impl Localiser {
             drawn: Some(drawn),
             ids: ids(instances),
             interval,
+            tape: Tape::default(),
         }
+    }
+
+    /// From now on what it is told is kept until it is taken, beginning with the map of now.
+    pub(super) fn record(&mut self, map: &Map, instances: &BTreeMap<InstanceId, Seen>) {
+        let usual = || Drawn {
+            labels: declared(map),
+            kinds: map
+                .edges()
+                .iter()
+                .map(|edge| usual_kind(map, edge))
+                .collect(),
+            places: vec![(None, None); instances.len()],
+        };
+        let drawn = self.drawn.clone().unwrap_or_else(usual);
+        self.tape
+            .start(graph(map, instances, &drawn, self.interval));
+    }
+
+    pub(super) fn take_told(&mut self) -> Vec<Told> {
+        self.tape.take()
     }
 
     /// Goes on with other instances, on another map; the graph is drawn anew before the next answer. What was heard stays
@@ -90,14 +113,19 @@ impl Localiser {
         let Some(engine) = &mut self.engine else {
             return;
         };
+        let tape = &mut self.tape;
+        let mut tell = |event: Event| {
+            tape.event(at, &event);
+            engine.apply(&event);
+        };
         match heard {
             Heard::Report => {
                 let Some(report) = &seen.report else { return };
                 if seen.was_changed() {
                     let service = map.name(seen.service).shared();
-                    engine.apply(&Event::Change(Change { at, service }));
+                    tell(Event::Change(Change { at, service }));
                 }
-                engine.apply(&Event::Report(localise::Report {
+                tell(Event::Report(localise::Report {
                     sent: at,
                     instance: Arc::clone(&seen.key),
                     version: report.version.as_ref().map(Name::shared),
@@ -105,13 +133,13 @@ impl Localiser {
                 }));
             }
             // Somebody is there, and says nothing about others.
-            Heard::ErrorStatus => engine.apply(&Event::Report(localise::Report {
+            Heard::ErrorStatus => tell(Event::Report(localise::Report {
                 sent: at,
                 instance: Arc::clone(&seen.key),
                 version: None,
                 dependencies: Vec::new(),
             })),
-            Heard::Silence => engine.apply(&Event::NoAnswer(NoAnswer {
+            Heard::Silence => tell(Event::NoAnswer(NoAnswer {
                 sent: at,
                 instance: Arc::clone(&seen.key),
             })),
@@ -149,6 +177,7 @@ impl Localiser {
             if let Some(engine) = &mut self.engine
                 && engine.set_graph(&graph).is_ok()
             {
+                self.tape.map(&graph);
                 self.drawn = Some(drawn);
             }
         }

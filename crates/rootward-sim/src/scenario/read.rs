@@ -30,6 +30,8 @@ pub struct Scenario {
 pub enum Line {
     /// The map.
     Graph(Box<Graph>),
+    /// The map that holds from here on. What was said by and about whom it still has stays.
+    Map(Box<Graph>),
     /// Something received.
     Event(Event),
     /// Nothing for us: an empty line, or one of a type that is not known.
@@ -120,9 +122,12 @@ impl LineReader {
         }
         let typed: Typed = parse(text)?;
         match typed.kind {
-            None => Err("it has no `type`; known are graph, report, no_answer and change".into()),
+            None => {
+                Err("it has no `type`; known are graph, map, report, no_answer and change".into())
+            }
             Some(serde_json::Value::String(kind)) => match kind.as_str() {
                 "graph" => self.graph(parse(text)?),
+                "map" => self.map(parse(text)?),
                 "report" => self.event(Event::Report(parse(text)?)),
                 "no_answer" => self.event(Event::NoAnswer(parse(text)?)),
                 "change" => self.event(Event::Change(parse(text)?)),
@@ -132,10 +137,25 @@ impl LineReader {
         }
     }
 
+    fn map(&mut self, mut line: serde_json::Value) -> Result<Line, String> {
+        if self.names.is_none() {
+            return Err("a line of type `map` before that of type `graph`".into());
+        }
+        line["type"] = "graph".into();
+        let graph: Graph = serde_json::from_value(line).map_err(|error| error.to_string())?;
+        self.drawn(graph).map(Line::Map)
+    }
+
     fn graph(&mut self, graph: Graph) -> Result<Line, String> {
         if self.names.is_some() {
-            return Err("a second line of type `graph`; a scenario has one map".into());
+            let what =
+                "a second line of type `graph`; a map that changes stands in lines of type `map`";
+            return Err(what.into());
         }
+        self.drawn(graph).map(Line::Graph)
+    }
+
+    fn drawn(&mut self, graph: Graph) -> Result<Box<Graph>, String> {
         let problems = graph.problems();
         if !problems.is_empty() {
             return Err(problems.join("; "));
@@ -144,7 +164,7 @@ impl LineReader {
             nodes: graph.nodes.iter().map(|node| node.id.clone()).collect(),
             instances: graph.instances.iter().map(|one| one.id.clone()).collect(),
         });
-        Ok(Line::Graph(Box::new(graph)))
+        Ok(Box::new(graph))
     }
 
     fn event(&mut self, event: Event) -> Result<Line, String> {
@@ -219,6 +239,9 @@ pub fn read_scenario(text: &str) -> Result<Scenario, Problem> {
         match reader.read(line.as_bytes())? {
             Line::Graph(found) => graph = Some(*found),
             Line::Event(event) => events.push(event),
+            Line::Map(_) => {
+                return Err(reader.refuse("the map changes, which only a replay can follow".into()));
+            }
             Line::Skipped => {}
         }
     }

@@ -93,6 +93,26 @@ fn events_stand_in_the_order_of_their_arrival() {
 }
 
 #[test]
+fn a_map_that_changes_is_known_from_its_line_on() {
+    let more = graph()
+        .replace(r#""type":"graph""#, r#""type":"map""#)
+        .replace("api#0", "api#1");
+    let at =
+        |instance| format!(r#"{{"type":"no_answer","recv":9,"sent":1,"instance":"{instance}"}}"#);
+    let mut reader = LineReader::new();
+    assert_eq!(
+        reader.read(more.as_bytes()).unwrap_err().to_string(),
+        "line 1: a line of type `map` before that of type `graph`"
+    );
+    reader.read(graph().as_bytes()).unwrap();
+    reader.read(at("api#0").as_bytes()).unwrap();
+    assert!(reader.read(at("api#1").as_bytes()).is_err());
+    assert!(matches!(reader.read(more.as_bytes()), Ok(Line::Map(_))));
+    reader.read(at("api#1").as_bytes()).unwrap();
+    assert!(reader.read(at("api#0").as_bytes()).is_err());
+}
+
+#[test]
 fn the_map_comes_first_and_once() {
     let event = r#"{"type":"no_answer","recv":3,"sent":1,"instance":"api#0"}"#;
     assert_eq!(
@@ -104,7 +124,7 @@ fn the_map_comes_first_and_once() {
     );
     assert_eq!(
         problem(&graph()),
-        "line 2: a second line of type `graph`; a scenario has one map"
+        "line 2: a second line of type `graph`; a map that changes stands in lines of type `map`"
     );
     assert_eq!(
         read_scenario("\n").unwrap_err().to_string(),
@@ -137,6 +157,6 @@ fn bytes_that_are_not_text_and_lines_without_a_type_are_refused_with_a_sentence(
     );
     assert_eq!(
         problem("{}"),
-        "line 2: it has no `type`; known are graph, report, no_answer and change"
+        "line 2: it has no `type`; known are graph, map, report, no_answer and change"
     );
 }
