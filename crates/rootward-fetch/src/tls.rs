@@ -32,7 +32,8 @@ use crate::target::Problem;
 /// a mebibyte.
 pub const MAX_ROOTS_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Whom to trust. Cheap to clone; two are equal if they are clones of the same.
+/// Whom to trust. Cheap to clone; two are equal if they trust the same roots, so that
+/// a file that was read again changes nothing.
 ///
 /// ```no_run
 /// use rootward_fetch::{Target, Tls};
@@ -144,7 +145,7 @@ impl Tls {
 
 impl PartialEq for Tls {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.http, &other.http)
+        Arc::ptr_eq(&self.roots, &other.roots) || self.roots.roots == other.roots.roots
     }
 }
 
@@ -152,7 +153,7 @@ impl Eq for Tls {}
 
 impl Hash for Tls {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.http).hash(state);
+        self.roots.len().hash(state);
     }
 }
 

@@ -64,6 +64,11 @@ impl Discovery {
         }
     }
 
+    /// What was found already, if something was.
+    pub(crate) fn try_looked(&mut self) -> Option<Looked> {
+        self.heard.try_recv().ok()
+    }
+
     /// What was found next; forever while nothing is looked up. Nothing is lost if the wait is given up.
     pub(crate) async fn looked(&mut self) -> Looked {
         match self.heard.recv().await {

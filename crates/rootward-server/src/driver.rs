@@ -83,7 +83,10 @@ impl Driver {
                     while let Some(poll) = self.poller.try_finished() {
                         self.finish(poll);
                     }
-                    // Nor would a configuration that asks for less.
+                    // Nor would addresses, or a configuration that asks for less.
+                    if let Some(looked) = self.discovery.try_looked() {
+                        self.look(&looked);
+                    }
                     if let Ok(request) = self.reloads.try_recv() {
                         self.reload(request);
                     }

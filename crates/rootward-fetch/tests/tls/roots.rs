@@ -8,6 +8,15 @@ use tempfile::TempDir;
 use crate::authority::{Authority, NOW};
 use crate::server::{PLENTY, Server, within};
 
+/// A configuration that is read again must not close every connection.
+#[test]
+fn the_same_roots_read_twice_are_the_same_and_others_are_not() {
+    let (one, other) = (Authority::new(), Authority::named("another authority"));
+    let target = |tls: &Tls| Target::parse_with("https://orders/", tls).expect("a URL");
+    assert_eq!(target(&one.trusted()), target(&one.trusted()));
+    assert_ne!(target(&one.trusted()), target(&other.trusted()));
+}
+
 #[test]
 fn roots_that_cannot_be_used_are_refused_with_a_sentence() {
     let directory = TempDir::new().unwrap();
