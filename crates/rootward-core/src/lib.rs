@@ -32,7 +32,9 @@ pub use map::{
 pub use moment::Moment;
 pub use name::{InstanceId, Name, NameError};
 pub use report::{Component, Report};
-pub use rollup::{Effect, InstanceVote, effect, roll_up_components, roll_up_instances};
+pub use rollup::{
+    Effect, InstanceVote, MapRollup, Pass, effect, roll_up_components, roll_up_instances,
+};
 pub use schedule::Schedule;
 pub use snapshot::Snapshot;
 pub use status::{

@@ -30,8 +30,8 @@
 //!
 //! # Known weak points
 //!
-//! Intermittent faults of one way that a single instance sees, sick applications behind one caller, a third fault beside
-//! two others, a release whose instances reach nothing at all (named as its instances).
+//! Flapping that a single instance sees, an application that is sick on a host that is dead, services of one circle, a
+//! third fault beside two others: `docs/design/diagnosis-accuracy.md` has figures.
 //!
 //! # Who uses it
 //!

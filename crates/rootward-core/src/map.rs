@@ -11,7 +11,7 @@ use crate::status::Criticality;
 
 mod cycles;
 
-pub(crate) use cycles::cyclic_groups;
+pub(crate) use cycles::{cyclic_groups, groups_in_order};
 
 /// A node by its position in [`Map::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

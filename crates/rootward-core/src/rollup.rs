@@ -1,9 +1,13 @@
-//! The status rules: components to an instance, instances to a service.
+//! The status rules: components to an instance, instances to a service, and services over the map ([`MapRollup`]).
 //!
 //! Pure folds; the order of what is folded never matters. The rules are the table "Status rules" of the specification
 //! (`docs/spec/report-v1.md`).
 
+mod over_map;
+
 use crate::status::{CheckStatus, Criticality, InstanceStatus, ServiceStatus};
+
+pub use over_map::{MapRollup, Pass};
 
 /// What one component does to the status of its instance. The order is severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

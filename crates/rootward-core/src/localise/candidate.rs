@@ -100,7 +100,8 @@ impl<'a> Builder<'a> {
         let interval = topology.interval;
         self.changes.get(&service).is_some_and(|times| {
             times.iter().any(|&changed| {
-                changed <= onset + interval && onset <= changed + CHANGE_WINDOW * interval
+                changed <= onset.saturating_add(interval)
+                    && onset <= changed.saturating_add(CHANGE_WINDOW * interval)
             })
         })
     }
@@ -191,6 +192,13 @@ impl<'a> Builder<'a> {
             self.offer(fault, Mode::Application, prior, &timeline, &application);
         }
         self.offer_intermittent(fault, model.node, &timeline, &deaf);
+        // As if it had just begun: earlier failures may have been another fault's, and their price would be paid for them.
+        let newest = topology
+            .links_to(node)
+            .filter_map(|link| scene.failing_at(link));
+        let newest = newest.max().unwrap_or(scene.now);
+        let recent = timeline.since(newest);
+        self.offer(fault, Mode::Hard, model.node + model.deaf, &recent, &deaf);
     }
 
     fn offer_edge(&mut self, edge: usize) {

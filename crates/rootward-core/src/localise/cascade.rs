@@ -12,7 +12,7 @@ use super::anomaly::{Observation, Scene};
 use super::candidate::Candidate;
 use super::cause::Fault;
 use super::graph::Label;
-use super::readiness::{Echo, echo};
+use super::readiness::{Echo, Scope, echo};
 
 /// How far a failure is followed.
 const HOPS: usize = 3;
@@ -111,7 +111,7 @@ impl<'a> Cascades<'a> {
     }
 
     fn passing(&self, node: usize) -> Option<Passing> {
-        let Echo { account, is_heard } = echo(self.scene, node)?;
+        let Echo { account, is_heard } = echo(self.scene, node, Scope::All)?;
         Some(Passing {
             node,
             cost: account.good_cost + account.class.map_or(0.0, |(_, cost)| cost),
@@ -234,7 +234,7 @@ impl<'a> Cascades<'a> {
             let deeper = deeper.map_or(onset, |failing| failing.since);
             let late = passing
                 .onset
-                .is_some_and(|onset| deeper > onset + LATE * topology.interval);
+                .is_some_and(|onset| deeper > onset.saturating_add(LATE * topology.interval));
             let fee = cost + passing.cost + if late { model.late_onset } else { 0.0 };
             let known = fees.entry(place).or_insert(fee);
             *known = known.min(fee);

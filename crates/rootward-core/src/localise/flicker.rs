@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::candidate::{Builder, Candidate, Mode};
 use super::cause::Fault;
 use super::graph::Label;
-use super::readiness::echo;
+use super::readiness::{Scope, echo};
 use super::timeline::{Likelihood, Rhythm, Timeline};
 
 impl Builder<'_> {
@@ -27,10 +27,9 @@ impl Builder<'_> {
     }
 
     fn offer_flicker(&mut self, node: usize) {
-        // Two services of a circle could be each other's echo without end, and nothing would ever be wrong.
-        let in_circle = self.scene.topology.nodes[node].circle.is_some();
-        let echo = (!in_circle).then(|| echo(self.scene, node)).flatten();
-        if let Some(echo) = echo.filter(|echo| echo.is_heard) {
+        if let Some(echo) =
+            echo(self.scene, node, Scope::OutsideItsCircle).filter(|echo| echo.is_heard)
+        {
             self.candidates.push(Candidate {
                 fault: Fault::Flicker(node),
                 mode: Mode::Hard,
@@ -49,7 +48,9 @@ impl Builder<'_> {
             .collect();
         runs.sort_unstable();
         let fits = |from: u64| {
-            let within = move |run: &&(u64, u64, usize)| run.0 >= from && run.1 <= from + moment;
+            let within = move |run: &&(u64, u64, usize)| {
+                run.0 >= from && run.1 <= from.saturating_add(moment)
+            };
             runs.iter().filter(within)
         };
         let Some(from) = runs

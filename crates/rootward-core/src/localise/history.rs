@@ -76,7 +76,8 @@ impl Check {
         } else {
             // Where checks are that close together, closer readings have to be told apart.
             let apart = SAME_CHECK.min(interval / 4);
-            self.earliest() <= other.at + apart && other.earliest() <= self.at + apart
+            self.earliest() <= other.at.saturating_add(apart)
+                && other.earliest() <= self.at.saturating_add(apart)
         }
     }
 

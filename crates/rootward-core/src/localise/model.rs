@@ -108,8 +108,13 @@ pub struct Model {
 
     /// Each check before the newest counts this much less.
     pub decay: f64,
-    /// Confidence is the logistic function of the margin divided by this.
+    /// Confidence is the logistic function of the margin plus `lean`, divided by this, less the share `doubt`.
     pub temperature: f64,
+    /// Answers with a margin of almost nothing are right more often than not: what they are taken for instead is often
+    /// the same fault by another name.
+    pub lean: f64,
+    /// However large the margin, so many answers are wrong: the model is not the world.
+    pub doubt: f64,
     /// A cause below this confidence is ranked, not named.
     pub naming: f64,
     /// Within a circle of dependencies, explanations whose margin is smaller are answered as one group.
@@ -119,24 +124,24 @@ pub struct Model {
 impl Default for Model {
     fn default() -> Self {
         Self {
-            node: 8.5,
+            node: 9.0,
             deaf: 1.2,
             application: 0.3,
             intermittent: 0.7,
-            edge: 9.8,
-            instance: 9.0,
-            instance_edge: 10.0,
-            host: 10.5,
+            edge: 10.6,
+            instance: 10.2,
+            instance_edge: 10.6,
+            host: 10.8,
             zone: 12.0,
             poller: 10.0,
-            version: 10.0,
-            flicker: 4.0,
-            echo: 3.0,
+            version: 9.7,
+            flicker: 3.5,
+            echo: 2.0,
             change: 2.0,
             hard: 0.97,
             sometimes: 0.35,
-            often: 0.7,
-            switch: 1.5,
+            often: 0.75,
+            switch: 1.8,
             sick_readiness: 0.95,
             sick_ping: 0.1,
             egress: 0.9,
@@ -163,8 +168,10 @@ impl Default for Model {
             dead_classes: [0.48, 0.45, 0.01, 0.01, 0.01, 0.02, 0.01, 0.01],
             place_classes: [0.75, 0.15, 0.03, 0.01, 0.01, 0.02, 0.02, 0.01],
             cascade_classes: [0.15, 0.02, 0.01, 0.01, 0.01, 0.7, 0.08, 0.02],
-            decay: 0.9,
+            decay: 0.96,
             temperature: 1.5,
+            lean: 0.8,
+            doubt: 0.02,
             naming: 0.5,
             circle: 2.0,
         }
@@ -172,6 +179,11 @@ impl Default for Model {
 }
 
 impl Model {
+    /// The confidence that belongs to a margin, fitted on the tuning seeds.
+    pub(super) fn confidence(&self, margin: f64) -> f64 {
+        (1.0 - self.doubt) / (1.0 + (-(margin + self.lean) / self.temperature).exp())
+    }
+
     /// How likely a check shows `seen` when most checks of its fault show `usual`.
     pub(super) fn matching(&self, usual: ErrorClass, seen: ErrorClass) -> f64 {
         if usual == seen {

@@ -91,7 +91,7 @@ impl Verdict<'_> {
         let (scene, topology) = (self.scene, self.scene.topology);
         let first = *named.facilities.first()?;
         let candidate = &self.candidates[first];
-        let confidence = 1.0 / (1.0 + (-named.margin / scene.model.temperature).exp());
+        let confidence = scene.model.confidence(named.margin);
         let mut evidence = Vec::new();
         let mut silent = Vec::new();
         let mut fees: BTreeMap<usize, f64> = BTreeMap::new();
@@ -123,7 +123,7 @@ impl Verdict<'_> {
         } else {
             evidence.len()
         };
-        if seen == 0 || confidence < scene.model.naming {
+        if seen == 0 || named.margin < 0.0 || confidence < scene.model.naming {
             return None;
         }
         let degraded = evidence.iter().filter(|evidence| evidence.degraded).count();

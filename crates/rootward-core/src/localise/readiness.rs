@@ -10,8 +10,8 @@ use super::graph::Label;
 use super::history::SAME_CHECK;
 use super::timeline::{Account, Likelihood, Rhythm, Timeline};
 
-/// One bad result: many services wait for a second one before they say that they are not ready.
-const FIRST: f64 = 0.6;
+/// What one bad result does, for services that say at once that they are not ready, and for those that wait for a second.
+const FIRST: [f64; 2] = [0.9, 0.15];
 /// Results between two that were reported are not known: half of the time after a bad one that a good one follows.
 const ENDING: f64 = 0.5;
 /// And shortly before a bad one.
@@ -20,6 +20,15 @@ const BEGINNING: f64 = 0.3;
 const UNHEARD: f64 = 0.25;
 /// At most.
 const UNHEARD_LIMIT: f64 = 0.5;
+
+/// Which of a service's own checks are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All of them.
+    All,
+    /// Not those of services that depend on it in turn: else two services could be each other's only reason.
+    OutsideItsCircle,
+}
 
 /// What is known of a service's own checks.
 struct Readiness<'a> {
@@ -30,12 +39,16 @@ struct Readiness<'a> {
 
 impl<'a> Readiness<'a> {
     /// `None` when nobody is heard.
-    fn new(scene: &'a Scene<'a>, node: usize, with_soft: bool) -> Option<Self> {
+    fn new(scene: &'a Scene<'a>, node: usize, with_soft: bool, scope: Scope) -> Option<Self> {
         let topology = scene.topology;
         let info = &topology.nodes[node];
         let mut instances = vec![Vec::new(); info.instances.len()];
         for &edge in &info.dependencies {
             let edge = &topology.edges[edge];
+            let is_around = info.circle.is_some() && info.circle == topology.nodes[edge.to].circle;
+            if is_around && scope == Scope::OutsideItsCircle {
+                continue;
+            }
             let mut links = edge.links.clone();
             let fails = links.any(|link| scene.observation_of_link(link).is_some());
             match edge.label {
@@ -54,28 +67,28 @@ impl<'a> Readiness<'a> {
     }
 
     /// The share of the instances that were not ready.
-    fn unready(&self, at: u64) -> f64 {
+    fn unready(&self, first: f64, at: u64) -> f64 {
         let levels = self.instances.iter().map(|checks| {
             let levels = checks
                 .iter()
-                .map(|&(link, fails)| self.level(link, fails, at));
+                .map(|&(link, fails)| self.level(link, fails, first, at));
             levels.fold(0.0, f64::max)
         });
         levels.sum::<f64>() / self.instances.len() as f64
     }
 
     /// How likely one check of an instance kept it from being ready.
-    fn level(&self, link: usize, fails: bool, at: u64) -> f64 {
+    fn level(&self, link: usize, fails: bool, first: f64, at: u64) -> f64 {
         let interval = self.scene.topology.interval;
         let window = self.scene.checks[link].window(interval);
-        let later = window.partition_point(|check| check.at > at + SAME_CHECK);
+        let later = window.partition_point(|check| check.at > at.saturating_add(SAME_CHECK));
         let bad = |place: usize| {
             let check = window.get(place)?;
             Some(check.failure().is_some() && !check.is_degraded())
         };
         let next = later.checked_sub(1);
         let next_bad = next.and_then(bad);
-        let soon = next.is_some_and(|next| window[next].at <= at + interval / 2);
+        let soon = next.is_some_and(|next| window[next].at <= at.saturating_add(interval / 2));
         let Some(newest) = window.get(later) else {
             return if next_bad == Some(true) && soon {
                 BEGINNING
@@ -88,7 +101,7 @@ impl<'a> Readiness<'a> {
             let full = if bad(later + 1) == Some(true) {
                 1.0
             } else {
-                FIRST
+                first
             };
             return if next_bad == Some(false) && since > interval / 2 {
                 full * ENDING
@@ -113,7 +126,7 @@ pub(super) struct Echo {
 }
 
 /// The account of a service's failing readiness by its own failing checks; `None` if they explain nothing.
-pub(super) fn echo(scene: &Scene<'_>, node: usize) -> Option<Echo> {
+pub(super) fn echo(scene: &Scene<'_>, node: usize, scope: Scope) -> Option<Echo> {
     let (topology, model) = (scene.topology, scene.model);
     let links = topology
         .links_to(node)
@@ -137,18 +150,23 @@ pub(super) fn echo(scene: &Scene<'_>, node: usize) -> Option<Echo> {
         if best.is_some() {
             break;
         }
-        let Some(readiness) = Readiness::new(scene, node, with_soft) else {
+        let Some(readiness) = Readiness::new(scene, node, with_soft, scope) else {
             continue;
         };
         is_heard = true;
-        for term in &mut terms {
-            term.share = readiness.unready(term.at);
-        }
         let scattered = Likelihood {
             rhythm: Rhythm::Scattered,
             ..steady
         };
-        best = Timeline::new(terms.clone()).account(model, &scattered);
+        for first in FIRST {
+            for term in &mut terms {
+                term.share = readiness.unready(first, term.at);
+            }
+            better(
+                &mut best,
+                Timeline::new(terms.clone()).account(model, &scattered),
+            );
+        }
     }
     if !is_heard {
         let timeline = Timeline::new(terms);
@@ -158,18 +176,19 @@ pub(super) fn echo(scene: &Scene<'_>, node: usize) -> Option<Echo> {
             ..steady
         };
         for likelihood in [steady, partly(model.often), partly(model.sometimes)] {
-            let account = timeline.account(model, &likelihood);
-            let is_better = |account: &Account| {
-                let known = best.as_ref();
-                known.is_none_or(|known| account.worth > known.worth)
-            };
-            if account.as_ref().is_some_and(is_better) {
-                best = account;
-            }
+            better(&mut best, timeline.account(model, &likelihood));
         }
     }
     Some(Echo {
         account: best?,
         is_heard,
     })
+}
+
+/// Keeps the account that is worth more.
+fn better(best: &mut Option<Account>, other: Option<Account>) {
+    let known = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.worth);
+    if other.as_ref().is_some_and(|other| other.worth > known) {
+        *best = other;
+    }
 }

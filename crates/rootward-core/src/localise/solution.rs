@@ -75,16 +75,23 @@ pub(super) fn fault_of(problem: &Problem, facility: usize) -> Fault {
 /// Ranks faults that are in no enumerated or searched choice: the best single opening or exchange with them.
 fn rank_the_rest(choice: &mut Choice<'_>, solution: &mut Solution, part: &Component) {
     let problem = choice.problem;
+    let open: Vec<Fault> = solution
+        .open
+        .iter()
+        .map(|&facility| fault_of(problem, facility))
+        .collect();
+    let is_closed = |facility: &usize| !open.contains(&fault_of(problem, *facility));
+    // A mode that does not pay for itself may be the best one of a fault that is not believed.
     let unknown: Vec<usize> = part
         .paying
         .iter()
+        .filter(|facility| {
+            let fault = fault_of(problem, **facility);
+            !solution.standings.contains_key(&fault)
+        })
         .chain(&part.other)
         .copied()
-        .filter(|facility| {
-            !solution
-                .standings
-                .contains_key(&fault_of(problem, *facility))
-        })
+        .filter(is_closed)
         .collect();
     if unknown.is_empty() {
         return;

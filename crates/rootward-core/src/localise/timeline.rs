@@ -102,6 +102,14 @@ impl Timeline {
         Self { terms }
     }
 
+    /// What is not older than an instant.
+    pub(super) fn since(&self, at: u64) -> Self {
+        let terms = self.terms.iter().filter(|term| term.at >= at);
+        Self {
+            terms: terms.copied().collect(),
+        }
+    }
+
     /// Whether anything good was seen: without it, a fault that bites now and then explains nothing better.
     pub(super) fn has_good(&self) -> bool {
         let good = |term: &Term| matches!(term.what, What::Good { .. } | What::Answered);

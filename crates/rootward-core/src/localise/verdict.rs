@@ -42,7 +42,10 @@ pub(super) fn answer(
     candidates.sort_by_key(|candidate| candidate.fault);
     let cascades = Cascades::new(scene);
     for candidate in &mut candidates {
-        candidate.passes = cascades.reached_by(candidate);
+        // What flickers explains its callers' checks and nothing further up: they have flickers of their own.
+        if !matches!(candidate.fault, Fault::Flicker(_)) {
+            candidate.passes = cascades.reached_by(candidate);
+        }
     }
     let problem = Problem::new(&candidates, &cascades.passing, scene.observations.len());
     let verdict = Verdict {

@@ -14,6 +14,15 @@ struct Frame {
 
 /// Groups of at least two nodes that all reach each other; members ascending, groups by their first member.
 pub(crate) fn cyclic_groups(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut groups = groups_in_order(successors);
+    groups.retain(|group| group.len() > 1);
+    groups.iter_mut().for_each(|group| group.sort_unstable());
+    groups.sort();
+    groups
+}
+
+/// Every node once, with those that reach it and that it reaches; what a group leads to comes before it.
+pub(crate) fn groups_in_order(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let count = successors.len();
     let mut number = vec![UNSEEN; count];
@@ -64,14 +73,10 @@ pub(crate) fn cyclic_groups(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
                         break;
                     }
                 }
-                if group.len() > 1 {
-                    group.sort_unstable();
-                    groups.push(group);
-                }
+                groups.push(group);
             }
         }
     }
-    groups.sort();
     groups
 }
 

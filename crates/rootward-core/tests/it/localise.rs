@@ -14,7 +14,7 @@ const INTERVAL: u64 = 10_000;
 
 /// A map, from lines such as `service front 2 quorum 1`, `resource db`, `front -> db hard`, `front -> a hard any 1`,
 /// `version front#0 1.2`. Checks of services look at readiness, checks of resources ping.
-fn map(text: &str) -> Graph {
+pub(crate) fn map(text: &str) -> Graph {
     let mut graph = Graph {
         interval: Duration::from_millis(INTERVAL),
         nodes: Vec::new(),
@@ -90,7 +90,7 @@ fn map(text: &str) -> Graph {
 }
 
 /// Every instance reports once an interval for this many intervals, and sees what the function says.
-fn reports(
+pub(crate) fn reports(
     graph: &Graph,
     rounds: std::ops::Range<u64>,
     sees: impl Fn(&str, &str) -> Seen,
@@ -124,11 +124,11 @@ fn engine(graph: &Graph) -> Engine {
 }
 
 /// Four good intervals, then four in which these fail, as `instance->target`; a `*` stands for every instance.
-fn after(graph: &Graph, failing: &[&str]) -> Answer {
+pub(crate) fn after(graph: &Graph, failing: &[&str]) -> Answer {
     after_as(graph, failing, ErrorClass::Refused)
 }
 
-fn after_as(graph: &Graph, failing: &[&str], class: ErrorClass) -> Answer {
+pub(crate) fn after_as(graph: &Graph, failing: &[&str], class: ErrorClass) -> Answer {
     let mut engine = engine(graph);
     let fails = |instance: &str, to: &str| {
         let is_meant = |line: &&str| {
@@ -148,7 +148,7 @@ fn after_as(graph: &Graph, failing: &[&str], class: ErrorClass) -> Answer {
     engine.answer(Moment::from_millis(8 * INTERVAL))
 }
 
-fn causes(answer: &Answer) -> String {
+pub(crate) fn causes(answer: &Answer) -> String {
     let causes = answer.root_causes.iter().map(|cause| cause.id.to_string());
     causes.collect::<Vec<_>>().join(" ")
 }

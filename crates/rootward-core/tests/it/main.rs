@@ -3,6 +3,8 @@
 mod book;
 mod laws;
 mod localise;
+mod localise_bytes;
+mod localise_known;
 mod maps;
 mod polls;
 mod reload;

@@ -9,13 +9,24 @@ use super::calibration::Calibration;
 /// Instants at the end of an incident that are judged; each counts the same.
 const JUDGED: usize = 3;
 
+/// A fault is asked about once so many checks that it made fail have been received: one bad check is noise to anybody,
+/// and two are a coincidence that a noisy system shows every hour.
+const SIGNS: usize = 3;
+/// Intervals in which they have to be made: what is older has recovered, or nobody can tell that it has not.
+const RECENT: f64 = 8.0;
+
 /// What one incident says about a localiser.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// The share of the judged instants at which the most certain cause was right.
-    pub top1: f64,
-    /// The share at which the set was exactly right.
-    pub exact: f64,
+    /// The share of the judged instants at which the most certain cause was right, of those at which anything could be
+    /// known; none when there was no such instant.
+    pub top1: Option<f64>,
+    /// The share at which the set was exactly right: every fault that could be known, and none that was not there.
+    pub exact: Option<f64>,
+    /// The same of all judged instants, whatever could be known.
+    pub strict_top1: f64,
+    /// The same, with every fault wanted at every instant.
+    pub strict_exact: f64,
     /// One divided by the place of the first right id in the ranked list, averaged over the judged instants.
     pub reciprocal_rank: f64,
     /// Seconds from the last onset to the first instant at which the set was exactly right; none when never.
@@ -46,22 +57,50 @@ pub fn judge(incident: &Simulated, localiser: &mut dyn Localiser) -> Verdict {
             time_to_right = Some(t - onset);
         }
         if t > incident.end - (f64::from(u32::try_from(JUDGED).unwrap_or(3)) - 0.5) * interval {
-            judged.push(answer);
+            judged.push((answer, known(incident, t)));
         }
     });
-    let mean = |of: &dyn Fn(&Answer) -> f64| {
-        let count = f64::from(u32::try_from(judged.len()).unwrap_or(u32::MAX)).max(1.0);
-        judged.iter().map(of).sum::<f64>() / count
-    };
-    let share = |yes: bool| if yes { 1.0 } else { 0.0 };
+    let truth = &incident.truth;
+    let asked = || judged.iter().filter(|(_, known)| !known.is_empty());
+    let first = |(answer, _): &(Answer, Vec<usize>)| share(first_right(truth, answer));
+    let strict = |(answer, _): &(Answer, Vec<usize>)| share(exact(truth, answer));
+    let rank = |(answer, _): &(Answer, Vec<usize>)| reciprocal_rank(truth, answer);
+    let fair = |(answer, known): &(Answer, Vec<usize>)| share(exact_of(truth, answer, known));
     Verdict {
-        top1: mean(&|answer| share(first_right(&incident.truth, answer))),
-        exact: mean(&|answer| share(exact(&incident.truth, answer))),
-        reciprocal_rank: mean(&|answer| reciprocal_rank(&incident.truth, answer)),
+        top1: mean(asked().map(first)),
+        exact: mean(asked().map(fair)),
+        strict_top1: mean(judged.iter().map(first)).unwrap_or(0.0),
+        strict_exact: mean(judged.iter().map(strict)).unwrap_or(0.0),
+        reciprocal_rank: mean(judged.iter().map(rank)).unwrap_or(0.0),
         time_to_right,
         calibration,
-        last: judged.pop().unwrap_or_default(),
+        last: judged.pop().map(|(answer, _)| answer).unwrap_or_default(),
     }
+}
+
+fn share(yes: bool) -> f64 {
+    if yes { 1.0 } else { 0.0 }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in values {
+        sum += value;
+        count += 1.0;
+    }
+    (count > 0.0).then_some(sum / count)
+}
+
+/// The faults that have shown enough by then, as positions in the truth.
+fn known(incident: &Simulated, t: f64) -> Vec<usize> {
+    let since = t - RECENT * incident.scenario.graph.interval_s;
+    let shown = |fault: &usize| {
+        let signs = incident.signs.iter();
+        let counts =
+            signs.filter(|sign| sign.fault == *fault && sign.recv <= t && sign.made >= since);
+        counts.count() >= SIGNS
+    };
+    (0..incident.truth.causes.len()).filter(shown).collect()
 }
 
 /// Plays a scenario and asks at the end of each interval, after all events received until then.
@@ -102,27 +141,30 @@ pub fn first_right(truth: &Truth, answer: &Answer) -> bool {
 /// Whether each injected fault is named once, and nothing else is.
 #[must_use]
 pub fn exact(truth: &Truth, answer: &Answer) -> bool {
-    let named: Vec<&str> = answer
-        .root_causes
-        .iter()
-        .map(|cause| cause.id.as_str())
-        .collect();
-    named.len() == truth.causes.len() && pairs_up(truth, &named, &mut vec![false; named.len()])
+    let all: Vec<usize> = (0..truth.causes.len()).collect();
+    exact_of(truth, answer, &all)
 }
 
-/// Whether every fault from the first unpaired one on finds a name of its own.
-fn pairs_up(truth: &Truth, named: &[&str], taken: &mut Vec<bool>) -> bool {
-    let at = taken.iter().filter(|taken| **taken).count();
-    let Some(cause) = truth.causes.get(at) else {
-        return true;
+/// Whether each of the faults `wanted`, as positions in the truth, is named once, and nothing is named that was not injected.
+#[must_use]
+pub fn exact_of(truth: &Truth, answer: &Answer, wanted: &[usize]) -> bool {
+    let causes = answer.root_causes.iter();
+    let named: Vec<&str> = causes.map(|cause| cause.id.as_str()).collect();
+    pairs_up(truth, &named, wanted, &mut Vec::new())
+}
+
+/// Whether every name from the first unpaired one on finds a fault of its own, and no wanted fault is left over.
+fn pairs_up(truth: &Truth, named: &[&str], wanted: &[usize], taken: &mut Vec<usize>) -> bool {
+    let Some(name) = named.get(taken.len()) else {
+        return wanted.iter().all(|fault| taken.contains(fault));
     };
-    for number in 0..named.len() {
-        if !taken[number] && cause.accept.iter().any(|id| id == named[number]) {
-            taken[number] = true;
-            if pairs_up(truth, named, taken) {
+    for (number, cause) in truth.causes.iter().enumerate() {
+        if !taken.contains(&number) && cause.accept.iter().any(|id| id == name) {
+            taken.push(number);
+            if pairs_up(truth, named, wanted, taken) {
                 return true;
             }
-            taken[number] = false;
+            taken.pop();
         }
     }
     false
@@ -142,7 +184,7 @@ pub fn reciprocal_rank(truth: &Truth, answer: &Answer) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{exact, first_right, reciprocal_rank};
+    use super::{exact, exact_of, first_right, reciprocal_rank};
     use crate::scenario::{Answer, CauseKind, CauseState, Ranked, RootCause};
     use crate::simulator::{TrueCause, Truth};
 
@@ -193,6 +235,16 @@ mod tests {
     fn overlapping_sets_are_paired_as_well_as_possible() {
         let truth = truth(&[&["node:a", "node:b"], &["node:a"]]);
         assert!(exact(&truth, &answer(&[("node:a", 0.9), ("node:b", 0.8)])));
+    }
+
+    #[test]
+    fn a_fault_that_showed_too_little_may_be_named_and_need_not_be() {
+        let truth = truth(&[&["node:a"], &["node:b"]]);
+        assert!(exact_of(&truth, &answer(&[("node:a", 0.9)]), &[0]));
+        let both = answer(&[("node:b", 0.9), ("node:a", 0.8)]);
+        assert!(exact_of(&truth, &both, &[0]));
+        assert!(!exact_of(&truth, &answer(&[("node:a", 0.9)]), &[0, 1]));
+        assert!(!exact_of(&truth, &answer(&[("node:c", 0.9)]), &[]));
     }
 
     #[test]

@@ -33,8 +33,17 @@ fn line(text: &mut String, name: &str, score: Option<&Score>) {
     let _ = match score {
         None => writeln!(
             text,
-            "{name:<24} {:>9} {:>7} {:>7} {:>7} {:>8} {:>7} {:>8}",
-            "incidents", "top-1", "exact", "MRR", "median s", "ECE", "false/h"
+            "{name:<24} {:>9} {:>6} {:>6} {:>6} {:>8} {:>8} {:>6} {:>8} {:>6} {:>8}",
+            "incidents",
+            "asked",
+            "top-1",
+            "exact",
+            "strict-1",
+            "strict",
+            "MRR",
+            "median s",
+            "ECE",
+            "false/h"
         ),
         Some(score) => {
             let false_causes = score
@@ -47,8 +56,15 @@ fn line(text: &mut String, name: &str, score: Option<&Score>) {
             };
             writeln!(
                 text,
-                "{name:<24} {:>9} {:>7.3} {:>7.3} {:>7.3} {time:>8} {:>7.3} {false_causes:>8}",
-                score.incidents, score.top1, score.exact, score.mrr, score.calibration_error
+                "{name:<24} {:>9} {:>6} {:>6.3} {:>6.3} {:>8.3} {:>8.3} {:>6.3} {time:>8} {:>6.3} {false_causes:>8}",
+                score.incidents,
+                score.asked,
+                score.top1,
+                score.exact,
+                score.strict_top1,
+                score.strict_exact,
+                score.mrr,
+                score.calibration_error
             )
         }
     };

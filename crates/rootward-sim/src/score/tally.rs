@@ -10,8 +10,11 @@ use crate::simulator::Kind;
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     incidents: f64,
+    asked: f64,
     top1: f64,
     exact: f64,
+    strict_top1: f64,
+    strict_exact: f64,
     reciprocal_rank: f64,
     times: Vec<f64>,
     calibration: Calibration,
@@ -43,10 +46,16 @@ impl Row {
 pub struct Score {
     /// How many incidents.
     pub incidents: f64,
-    /// The share in which the most certain cause was right.
+    /// In how many of them anything could be known when it was asked.
+    pub asked: f64,
+    /// The share of these in which the most certain cause was right.
     pub top1: f64,
-    /// The share in which the set was exactly right.
+    /// The share of these in which the set was exactly right.
     pub exact: f64,
+    /// The share of all in which the most certain cause was right.
+    pub strict_top1: f64,
+    /// The share of all in which the set was exactly right, with every fault wanted whatever it showed.
+    pub strict_exact: f64,
     /// The mean reciprocal rank.
     pub mrr: f64,
     /// The median time to the right set, in seconds; infinite when more than half never had it.
@@ -61,8 +70,13 @@ impl Tally {
     /// Adds an incident.
     pub fn incident(&mut self, verdict: &Verdict) {
         self.incidents += 1.0;
-        self.top1 += verdict.top1;
-        self.exact += verdict.exact;
+        if let (Some(top1), Some(exact)) = (verdict.top1, verdict.exact) {
+            self.asked += 1.0;
+            self.top1 += top1;
+            self.exact += exact;
+        }
+        self.strict_top1 += verdict.strict_top1;
+        self.strict_exact += verdict.strict_exact;
         self.reciprocal_rank += verdict.reciprocal_rank;
         self.times
             .push(verdict.time_to_right.unwrap_or(f64::INFINITY));
@@ -81,6 +95,9 @@ impl Tally {
     /// Adds the sums of another.
     pub fn merge(&mut self, other: &Self) {
         self.incidents += other.incidents;
+        self.asked += other.asked;
+        self.strict_top1 += other.strict_top1;
+        self.strict_exact += other.strict_exact;
         self.top1 += other.top1;
         self.exact += other.exact;
         self.reciprocal_rank += other.reciprocal_rank;
@@ -104,8 +121,11 @@ impl Tally {
         times.sort_by(f64::total_cmp);
         Score {
             incidents: self.incidents,
-            top1: self.top1 / incidents,
-            exact: self.exact / incidents,
+            asked: self.asked,
+            top1: self.top1 / self.asked.max(1.0),
+            exact: self.exact / self.asked.max(1.0),
+            strict_top1: self.strict_top1 / incidents,
+            strict_exact: self.strict_exact / incidents,
             mrr: self.reciprocal_rank / incidents,
             median_time: times.get(times.len() / 2).copied().unwrap_or(f64::INFINITY),
             calibration_error: self.calibration.error(),

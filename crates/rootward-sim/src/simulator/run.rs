@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::accept::Truth;
 use super::draw::{INTERVAL, Kind, draw};
-use super::fault::{Fault, seconds};
+use super::fault::{Fault, Place, seconds};
 use super::world::{Dep, Release, World};
 use crate::random::Random;
 use crate::scenario::{
@@ -39,8 +39,21 @@ pub struct Simulated {
     pub scenario: Scenario,
     /// What went wrong.
     pub truth: Truth,
+    /// What the faults did that was received, in the order of arrival.
+    pub signs: Vec<Sign>,
     /// Seconds, the last instant to ask about.
     pub end: f64,
+}
+
+/// A check that failed because of a fault, or a poll that a cut kept from being answered, as it was first received.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sign {
+    /// Which fault, as a position in the truth.
+    pub fault: usize,
+    /// Seconds, when the check was made or the poll sent.
+    pub made: f64,
+    /// Seconds, when the aggregator received it.
+    pub recv: f64,
 }
 
 /// An incident of a kind, on a plan; the same for the same seed. Nothing when no world of this plan has one.
@@ -67,8 +80,10 @@ pub fn incident_after(plan: &Plan, kind: Kind, calm: u64, seed: u64) -> Option<S
             let end = (last / INTERVAL + 1 + AFTER) * INTERVAL;
             innocent_release(&mut world, end, 0.3, &mut random);
             world.graph_mut().scenario = format!("{}: {kind}, seed {seed}", plan.name);
+            let (scenario, signs) = run(world, &drawn.faults, end, &mut random);
             return Some(Simulated {
-                scenario: run(world, &drawn.faults, end, &mut random),
+                scenario,
+                signs,
                 truth: drawn.truth,
                 end: seconds(end),
             });
@@ -85,8 +100,10 @@ pub fn healthy_hours(plan: &Plan, hours: u64, seed: u64) -> Simulated {
     let end = hours * 3_600_000;
     innocent_release(&mut world, end, 1.0, &mut random);
     world.graph_mut().scenario = format!("{}: {hours} h, seed {seed}", plan.name);
+    let (scenario, signs) = run(world, &[], end, &mut random);
     Simulated {
-        scenario: run(world, &[], end, &mut random),
+        scenario,
+        signs,
         truth: Truth { causes: Vec::new() },
         end: seconds(end),
     }
@@ -122,6 +139,8 @@ struct Found {
     latency_ms: f64,
     bad_in_a_row: u32,
     count: u64,
+    /// The fault that made it fail.
+    because: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,9 +158,11 @@ struct Run<'a> {
     random: &'a mut Random,
     events: Vec<(u64, Event)>,
     polls: u64,
+    signs: BTreeMap<(usize, usize, u64), Sign>,
+    unanswered: Vec<Sign>,
 }
 
-fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> Scenario {
+fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> (Scenario, Vec<Sign>) {
     let mut happenings = happenings(&world, end, random);
     happenings.sort_unstable();
     let mut stuck = BTreeMap::new();
@@ -163,6 +184,8 @@ fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> Scenari
         random,
         events: Vec::new(),
         polls: 0,
+        signs: BTreeMap::new(),
+        unanswered: Vec::new(),
     };
     for (at, happening) in happenings {
         match happening {
@@ -170,6 +193,9 @@ fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> Scenari
             Happening::Poll { instance } => run.poll(at, instance),
         }
     }
+    let mut signs = run.unanswered;
+    signs.extend(run.signs.into_values());
+    signs.sort_by(|a, b| a.recv.total_cmp(&b.recv));
     let mut events = run.events;
     for release in world.releases() {
         let service = world.graph().nodes[release.service].id.clone();
@@ -184,10 +210,11 @@ fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> Scenari
     }
     // A stable sort: what arrives at the same millisecond keeps the order in which it was sent.
     events.sort_by_key(|(recv, _)| *recv);
-    Scenario {
+    let scenario = Scenario {
         events: events.into_iter().map(|(_, event)| event).collect(),
         graph: world.into_graph(),
-    }
+    };
+    (scenario, signs)
 }
 
 fn happenings(world: &World, end: u64, random: &mut Random) -> Vec<(u64, Happening)> {
@@ -226,7 +253,7 @@ impl Run<'_> {
             return;
         }
         let what = self.world.deps(self.world.service(instance))[dep];
-        let (status, error) = self.attempt(at, instance, &what);
+        let (status, error, because) = self.attempt(at, instance, &what);
         let before = self.results[instance][dep];
         let bad_in_a_row = match status {
             CheckStatus::Down => before.map_or(0, |last| last.bad_in_a_row) + 1,
@@ -245,6 +272,7 @@ impl Run<'_> {
             latency_ms,
             bad_in_a_row,
             count: before.map_or(0, |last| last.count) + 1,
+            because,
         });
     }
 
@@ -253,35 +281,36 @@ impl Run<'_> {
         at: u64,
         instance: usize,
         dep: &Dep,
-    ) -> (CheckStatus, Option<ErrorClass>) {
+    ) -> (CheckStatus, Option<ErrorClass>, Option<usize>) {
         let world = self.world;
         let replica = self.random.pick(world.replicas(dep.to)).copied();
-        for fault in self.faults.iter().filter(|fault| fault.start <= at) {
+        let begun = |(_, fault): &(usize, &Fault)| fault.start <= at;
+        for (number, fault) in self.faults.iter().enumerate().filter(begun) {
             let stops = world.stops(fault, instance, dep, replica);
             if stops > 0.0
                 && self.random.chance(stops)
                 && fault.pattern.bites(at - fault.start, self.random)
             {
                 if !fault.pattern.fails() {
-                    return (CheckStatus::Degraded, Some(ErrorClass::Slow));
+                    return (CheckStatus::Degraded, Some(ErrorClass::Slow), Some(number));
                 }
                 let class = if self.random.chance(OTHER_CLASS) {
                     ErrorClass::Timeout
                 } else {
                     fault.class
                 };
-                return (CheckStatus::Down, Some(class));
+                return (CheckStatus::Down, Some(class), Some(number));
             }
         }
         if dep.check == CheckDepth::Readiness
-            && replica.is_some_and(|replica| !self.is_ready(replica))
+            && let Some(because) = replica.and_then(|replica| self.not_ready(replica))
         {
             let class = if self.random.chance(OTHER_CLASS) {
                 ErrorClass::Timeout
             } else {
                 ErrorClass::Http5xx
             };
-            return (CheckStatus::Down, Some(class));
+            return (CheckStatus::Down, Some(class), because);
         }
         if self.random.chance(dep.noise) {
             let class = self.random.weighted(&[
@@ -292,47 +321,51 @@ impl Run<'_> {
                 (ErrorClass::Dns, 0.1),
             ]);
             return match class {
-                Some(ErrorClass::Slow) => (CheckStatus::Degraded, class),
-                Some(_) | None => (CheckStatus::Down, class),
+                Some(ErrorClass::Slow) => (CheckStatus::Degraded, class, None),
+                Some(_) | None => (CheckStatus::Down, class, None),
             };
         }
-        (CheckStatus::Up, None)
+        (CheckStatus::Up, None, None)
     }
 
-    /// What the cheap readiness of an instance says: from its own results, not from asking anybody.
-    fn is_ready(&self, instance: usize) -> bool {
+    /// What the cheap readiness of an instance says: from its own results, not from asking anybody. When it does not
+    /// hold, the fault behind that, if there is one.
+    fn not_ready(&self, instance: usize) -> Option<Option<usize>> {
         let service = self.world.service(instance);
         let habits = self.world.habits(service);
-        !habits.looks_down
-            || self
-                .world
-                .deps(service)
-                .iter()
-                .zip(&self.results[instance])
-                .filter(|(dep, _)| dep.label == EdgeLabel::Hard)
-                .filter_map(|(_, result)| result.as_ref())
-                .all(|result| result.bad_in_a_row < habits.patience)
+        let deps = self.world.deps(service).iter();
+        let mut failing = deps
+            .zip(&self.results[instance])
+            .filter(|(dep, _)| habits.looks_down && dep.label == EdgeLabel::Hard)
+            .filter_map(|(_, result)| result.as_ref())
+            .filter(|result| result.bad_in_a_row >= habits.patience)
+            .map(|result| result.because);
+        let first = failing.next()?;
+        Some(first.or_else(|| failing.flatten().next()))
     }
 
     fn lives(&mut self, at: u64, instance: usize) -> bool {
-        !self.held(at, |world, fault| world.stops_process(fault, instance))
+        let held = self.held(at, |world, fault| world.stops_process(fault, instance));
+        held.is_none()
     }
 
-    fn held(&mut self, at: u64, by: impl Fn(&World, &Fault) -> bool) -> bool {
-        for fault in self.faults.iter().filter(|fault| fault.start <= at) {
+    fn held(&mut self, at: u64, by: impl Fn(&World, &Fault) -> bool) -> Option<usize> {
+        let begun = |(_, fault): &(usize, &Fault)| fault.start <= at;
+        for (number, fault) in self.faults.iter().enumerate().filter(begun) {
             if by(self.world, fault) && fault.pattern.bites(at - fault.start, self.random) {
-                return true;
+                return Some(number);
             }
         }
-        false
+        None
     }
 
     fn poll(&mut self, at: u64, instance: usize) {
         self.polls += 1;
         let id = self.world.graph().instances[instance].id.clone();
         let silent = self.held(at, |world, fault| world.silences(fault, instance));
-        if silent || self.random.chance(LOST_POLL) {
+        if silent.is_some() || self.random.chance(LOST_POLL) {
             let recv = at + POLL_DEADLINE;
+            self.unanswered(at, recv, silent);
             let silence = NoAnswer {
                 recv: seconds(recv),
                 sent: seconds(at),
@@ -346,6 +379,7 @@ impl Run<'_> {
         if self.random.chance(LATE) {
             recv = at + self.random.between(1_000, 25_000);
         }
+        self.told(recv, instance);
         let report = Report {
             recv: seconds(recv),
             sent: seconds(at),
@@ -363,6 +397,35 @@ impl Run<'_> {
             self.events.push((again, Event::Report(copy)));
         }
         self.events.push((recv, Event::Report(report)));
+    }
+
+    /// Silence is a sign of a cut only: what else is silent may be dead for any reason.
+    fn unanswered(&mut self, at: u64, recv: u64, by: Option<usize>) {
+        let is_cut = |fault: &Fault| matches!(fault.place, Place::Zone(_) | Place::Poller(_));
+        if let Some(fault) = by.filter(|fault| is_cut(&self.faults[*fault])) {
+            self.unanswered.push(Sign {
+                fault,
+                made: seconds(at),
+                recv: seconds(recv),
+            });
+        }
+    }
+
+    fn told(&mut self, recv: u64, instance: usize) {
+        let recv = seconds(recv);
+        for (dep, result) in self.results[instance].iter().enumerate() {
+            if let Some(result) = result
+                && let Some(fault) = result.because
+            {
+                let made = seconds(result.at);
+                let sign = Sign { fault, made, recv };
+                let known = self
+                    .signs
+                    .entry((instance, dep, result.count))
+                    .or_insert(sign);
+                known.recv = known.recv.min(recv);
+            }
+        }
     }
 
     fn deps(&self, at: u64, instance: usize) -> Vec<DepReport> {
