@@ -8,18 +8,6 @@
 //! full pass one walk through memory. A change is followed upwards in that order and stops where nothing changes. When
 //! that becomes more work than a small part of a full pass, a full pass is made instead, so a change never costs much more
 //! than one.
-//!
-//! ```
-//! use rootward_core::{Criticality, Effect, MapRollup};
-//! // A page needs a shop, the shop needs a database.
-//! let edges = [(0, 1, Criticality::Hard), (1, 2, Criticality::Hard)];
-//! let mut rollup = MapRollup::new(3, &edges).ok_or("a node is not there")?;
-//! rollup.set(2, Effect::Unhealthy);
-//! assert_eq!(rollup.get(0), Some(Effect::Unhealthy));
-//! rollup.set(2, Effect::None);
-//! assert_eq!(rollup.get(0), Some(Effect::None));
-//! # Ok::<(), &str>(())
-//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -87,7 +75,23 @@ pub enum Pass {
     Full,
 }
 
-/// How each node of a map is, kept up to date change by change. See the [module](self).
+/// How each node of a map is, kept up to date change by change.
+///
+/// A node is as bad as the worst of its own [`Effect`] and of what its dependencies do to it: a hard dependency hands on
+/// what it is, a soft one at most [`Effect::Degraded`], an informational one nothing. On a circle of dependencies nothing is
+/// bad only because of itself.
+///
+/// ```
+/// use rootward_core::{Criticality, Effect, MapRollup};
+/// // A page needs a shop, the shop needs a database.
+/// let edges = [(0, 1, Criticality::Hard), (1, 2, Criticality::Hard)];
+/// let mut rollup = MapRollup::new(3, &edges).ok_or("a node is not there")?;
+/// rollup.set(2, Effect::Unhealthy);
+/// assert_eq!(rollup.get(0), Some(Effect::Unhealthy));
+/// rollup.set(2, Effect::None);
+/// assert_eq!(rollup.get(0), Some(Effect::None));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct MapRollup {
     /// By node.
