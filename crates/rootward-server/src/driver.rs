@@ -129,12 +129,19 @@ impl Driver {
         let now = self.clock.now();
         match &looked.found {
             Ok(found) => {
+                if self.roster.lost(&looked.service, false) {
+                    events::looked_up_again(&looked.service);
+                }
                 if self.roster.look(&looked.service, found, now) {
                     self.retarget(now);
                     self.act(now, now);
                 }
             }
-            Err(error) => events::not_looked_up(&looked.service, error),
+            Err(error) => {
+                if self.roster.lost(&looked.service, true) {
+                    events::not_looked_up(&looked.service, error);
+                }
+            }
         }
     }
 

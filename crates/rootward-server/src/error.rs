@@ -21,8 +21,13 @@ pub(crate) enum Kind {
     },
     #[error("cannot poll {who}")]
     Target { who: String, source: TargetError },
-    #[error("cannot poll {who} over TLS")]
-    Roots { who: String, source: TlsError },
+    #[error("cannot poll {who} over TLS with {from}")]
+    Roots {
+        who: String,
+        /// Whose certificates were to be believed.
+        from: String,
+        source: TlsError,
+    },
     #[error("failed to record into {}", directory.display())]
     Record {
         directory: PathBuf,

@@ -104,6 +104,10 @@ pub(crate) fn retargeted(replaced: &Replaced) {
     info!(kept, begun, ended, "other instances are polled");
 }
 
+pub(crate) fn looked_up_again(service: &Name) {
+    info!(%service, "the name is looked up again");
+}
+
 pub(crate) fn not_looked_up(service: &Name, error: &FetchError) {
     warn!(
         %service,

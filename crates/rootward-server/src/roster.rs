@@ -29,6 +29,8 @@ pub(crate) struct Named {
     members: Membership,
     /// The members by their names as instances.
     by_name: BTreeMap<Name, SocketAddr>,
+    /// The newest lookup failed.
+    lost: bool,
 }
 
 impl Named {
@@ -41,6 +43,7 @@ impl Named {
             thresholds: like.thresholds,
             members: Membership::default(),
             by_name: BTreeMap::new(),
+            lost: false,
         }
     }
 
@@ -98,6 +101,7 @@ impl Roster {
             {
                 named.members = std::mem::take(&mut known.members);
                 named.by_name = std::mem::take(&mut known.by_name);
+                named.lost = known.lost;
             }
         }
     }
@@ -150,6 +154,13 @@ impl Roster {
         written.chain(found).collect()
     }
 
+    /// Takes whether a lookup failed. `true` if that is news: a name that stays lost is said once.
+    pub(crate) fn lost(&mut self, service: &Name, lost: bool) -> bool {
+        self.named
+            .get_mut(service)
+            .is_some_and(|named| std::mem::replace(&mut named.lost, lost) != lost)
+    }
+
     /// Takes the addresses of a name. `true` if others are polled from now on.
     pub(crate) fn look(&mut self, service: &Name, found: &[SocketAddr], now: Moment) -> bool {
         self.named
@@ -162,5 +173,32 @@ impl Roster {
         self.named
             .get_mut(&instance.service)
             .is_some_and(|named| named.polled(&instance.instance, begun, well))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_name_that_stays_lost_is_news_once_and_so_is_its_return() {
+        let mut config = sample::unreachable_front();
+        let like = config.targets.remove(0);
+        let service = like.id.service.clone();
+        config.dns.push(DnsSpec {
+            service: service.clone(),
+            url: "http://front:8790/health".into(),
+            roots: None,
+            auth: None,
+            format: like.format,
+            interval: like.interval,
+            timeout: like.timeout,
+            stale_after: like.stale_after,
+            thresholds: like.thresholds,
+        });
+        let mut roster = crate::setup::roster(&config).expect("it can be asked");
+        let news = [true, true, true, false, false].map(|lost| roster.lost(&service, lost));
+        assert_eq!(news, [true, false, false, true, false]);
     }
 }

@@ -99,6 +99,10 @@ fn asked(
     let parsed = if secured {
         let tls = trust.of(roots).map_err(|source| Kind::Roots {
             who: who.to_string(),
+            from: match roots {
+                Some(file) => format!("the roots of {}", file.display()),
+                None => "the roots of this machine".into(),
+            },
             source,
         })?;
         rootward_fetch::Target::parse_with(url, tls)
@@ -154,6 +158,17 @@ mod tests {
         let text = format!("services: [{{name: cart, health: {{url: '{quoted}'}}}}]");
         let file = "rootward.yaml".to_owned();
         compile(&[Source { file, text }], &BTreeMap::new()).ok()
+    }
+
+    #[test]
+    fn a_file_of_roots_that_cannot_be_read_is_named() {
+        let mut config = compiled("https://cart/health").expect("it is valid");
+        config.targets[0].roots = Some("/no/such/ca.pem".into());
+        let error = roster(&config).expect_err("there is no such file");
+        assert_eq!(
+            error.to_string(),
+            "cannot poll cart#cart:443 over TLS with the roots of /no/such/ca.pem"
+        );
     }
 
     /// Two crates read URLs: what the one calls valid, the other must be able to ask.
