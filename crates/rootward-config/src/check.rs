@@ -9,7 +9,7 @@ use rootward_core::{Map, MapParts, MapProblem, Name, Node};
 
 use crate::checked::{
     AggregatorSpec, Checked, DEFAULT_LISTEN_INTERNAL, DEFAULT_PAGE_UNKNOWN_AFTER,
-    DEFAULT_PAGE_WITHIN,
+    DEFAULT_PAGE_WITHIN, MAX_SELF_CHECKS,
 };
 use crate::place::{Field, Log, Place};
 use crate::problem::{Fault, Problems};
@@ -36,6 +36,7 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
         .as_ref()
         .map_or(&RawTiming::ABSENT, |defaults| &defaults.timing);
     let (targets, dns) = targets::check(&written, defaults, &mut log);
+    let self_checks = self_checks(&written, &mut log);
     let groups = groups::check(&written, &known, &mut log);
     if log.has_problems() {
         return Err(log.finish().expect_err("there are problems"));
@@ -61,6 +62,7 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
                 aggregator.map(|a| &a.page_unknown_after),
                 DEFAULT_PAGE_UNKNOWN_AFTER,
             ),
+            self_checks,
         },
         listen_internal: written
             .listen
@@ -75,6 +77,20 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
         reviews: edges.reviews,
         warnings: log.finish()?,
     })
+}
+
+/// Who is asked whether the aggregator itself can see.
+fn self_checks(written: &RawFile, log: &mut Log) -> Vec<String> {
+    let aggregator = written.aggregator.as_ref();
+    let given = aggregator.map_or(&[][..], |aggregator| &aggregator.self_checks);
+    if let Some(first_too_many) = given.get(MAX_SELF_CHECKS) {
+        let fault = Fault::new(
+            format!("{} addresses", given.len()),
+            format!("at most {MAX_SELF_CHECKS} are allowed"),
+        );
+        log.problem(&first_too_many.place, fault);
+    }
+    given.iter().map(|address| address.value.clone()).collect()
 }
 
 /// Joins the files: lists are joined in the order of the files, sections that exist once are taken from the first.

@@ -24,6 +24,9 @@ pub const DEFAULT_PAGE_WITHIN: Duration = Duration::from_secs(45);
 /// From the silence of an entry point to the page.
 pub const DEFAULT_PAGE_UNKNOWN_AFTER: Duration = Duration::from_secs(120);
 
+/// Addresses that `aggregator.self_checks` may hold: all of them are tried at once.
+pub const MAX_SELF_CHECKS: usize = 8;
+
 /// A configuration in which everything fits together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
@@ -66,6 +69,9 @@ pub struct AggregatorSpec {
     pub page_within: Duration,
     /// From the silence of an entry point to the page.
     pub page_unknown_after: Duration,
+    /// Who is asked when it has to be told whether the aggregator itself can see: host and port of each, at most
+    /// [`MAX_SELF_CHECKS`].
+    pub self_checks: Vec<String>,
 }
 
 /// One instance that is polled.

@@ -40,14 +40,14 @@ pub(crate) static ROOT: Section<'static> = Section {
 
 /// `aggregator`.
 pub(crate) static AGGREGATOR: Section<'static> = Section {
-    keys: &["environment", "zone", "page_within", "page_unknown_after"],
-    later: &[
-        "store",
+    keys: &[
+        "environment",
+        "zone",
+        "page_within",
+        "page_unknown_after",
         "self_checks",
-        "heartbeat",
-        "page_on_impact",
-        "retention",
     ],
+    later: &["store", "heartbeat", "page_on_impact", "retention"],
     inner: &[],
     example: "{environment: production, zone: eu-1a}",
 };

@@ -52,7 +52,8 @@ mod yaml;
 pub use agent::Elsewhere;
 pub use checked::{
     AggregatorSpec, Checked, DEFAULT_INTERVAL, DEFAULT_LISTEN_INTERNAL, DEFAULT_PAGE_UNKNOWN_AFTER,
-    DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, DnsSpec, GroupSpec, LabelReview, TargetSpec,
+    DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, DnsSpec, GroupSpec, LabelReview, MAX_SELF_CHECKS,
+    TargetSpec,
 };
 pub use credential::{Credential, Secret};
 pub use date::Date;

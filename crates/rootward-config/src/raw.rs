@@ -42,6 +42,7 @@ pub(crate) struct RawAggregator {
     pub(crate) zone: Field<Name>,
     pub(crate) page_within: Field<Duration>,
     pub(crate) page_unknown_after: Field<Duration>,
+    pub(crate) self_checks: Vec<Located<String>>,
 }
 
 /// `defaults`.

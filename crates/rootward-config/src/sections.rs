@@ -86,8 +86,15 @@ pub(crate) fn threshold(text: &Text) -> Result<u8, Fault> {
 
 fn aggregator(root: &Fields<'_>, reader: &mut Reader<'_>) -> Option<RawAggregator> {
     let fields = given(reader.section(root, "aggregator", &keys::AGGREGATOR))?;
+    let self_checks = reader.list(&fields, "self_checks", "[tcp://10.0.0.1:53]");
     Some(RawAggregator {
         place: fields.place.clone(),
+        self_checks: each(self_checks, |item| {
+            match reader.scalar(item, values::self_check) {
+                Field::Given(address) => Some(address),
+                Field::Refused | Field::Absent => None,
+            }
+        }),
         environment: reader.value(&fields, "environment", values::name),
         zone: reader.value(&fields, "zone", values::name),
         page_within: reader.value(&fields, "page_within", within(PAGE)),

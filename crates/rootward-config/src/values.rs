@@ -9,6 +9,7 @@ use crate::date::Date;
 use crate::expand::Text;
 use crate::nearest::nearest;
 use crate::problem::Fault;
+use crate::url::TargetUrl;
 
 /// The longest owner, environment or public name, in characters.
 pub(crate) const MAX_LABEL_CHARS: usize = 128;
@@ -184,6 +185,28 @@ pub(crate) fn target(text: &Text) -> Result<String, Fault> {
         ));
     }
     Ok(value.to_owned())
+}
+
+/// A host and a port where something else than a target accepts connections: `tcp://10.0.0.1:53`.
+pub(crate) fn self_check(text: &Text) -> Result<String, Fault> {
+    const HELP: &str = "write it like tcp://10.0.0.1:53";
+    let value = text.value();
+    let Some(authority) = value.strip_prefix("tcp://") else {
+        return Err(Fault::new(
+            format!("{} does not begin with tcp://", text.shown()),
+            HELP,
+        ));
+    };
+    let port = authority.rsplit_once(':').map(|(_, port)| port);
+    if !port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0)) {
+        return Err(Fault::new(format!("{} names no port", text.shown()), HELP));
+    }
+    if authority.contains(['/', '?', '#']) {
+        return Err(Fault::new(format!("{} has a path", text.shown()), HELP));
+    }
+    // The same hosts as in the URLs that are polled.
+    TargetUrl::parse(&format!("http://{authority}/"))?;
+    Ok(authority.to_owned())
 }
 
 /// Where the detailed API listens: an address of this machine alone, until there are tokens.

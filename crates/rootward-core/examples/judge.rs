@@ -137,6 +137,7 @@ fn main() {
         epoch_interval: INTERVAL,
         hold_limit: Duration::from_secs(45),
         page_unknown_after: Duration::from_secs(120),
+        references: false,
     };
     let mut engine = Engine::new(Arc::new(map), polled.collect(), settings, Moment::ZERO);
     let (mut well, mut failed) = (Duration::MAX, Duration::MAX);

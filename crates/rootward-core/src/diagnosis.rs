@@ -118,6 +118,8 @@ pub enum Sight {
     AnswersWithoutReport,
     /// It does not answer: unknown, which is not down.
     Silent,
+    /// The aggregator could not ask it: unknown, and nothing about it.
+    NotAsked,
     /// No poll has ended yet.
     NotPolledYet,
 }

@@ -5,7 +5,7 @@
 //! [`Engine::poll_timeout`] says so (calling it early or twice is harmless), and after each of them takes
 //! [`Engine::poll_action`] until it is empty.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::incident::{IncidentBook, IncidentEvent, UnseenFront};
 use crate::map::Map;
 use crate::moment::Moment;
 use crate::name::{InstanceId, Name};
+use crate::observer::{ObserverView, SelfChecks, Side};
 use crate::report::Report;
 use crate::schedule::Schedule;
 use crate::snapshot::{ServiceView, Snapshot, Subject, Transition};
@@ -28,6 +29,7 @@ mod replace;
 mod seen;
 mod standing;
 mod tape;
+mod vantage;
 mod view;
 
 pub use replace::Replaced;
@@ -37,6 +39,7 @@ use epochs::Epochs;
 use evidence::Gathered;
 use localiser::Localiser;
 use seen::Seen;
+use vantage::{Admitted, Corroboration, Released, Vantage};
 
 /// What the engine is told once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +50,8 @@ pub struct Settings {
     pub hold_limit: Duration,
     /// How long an entry point may be unseen before that is an incident.
     pub page_unknown_after: Duration,
+    /// Whether the self checks have somebody to ask who is no target.
+    pub references: bool,
 }
 
 /// An instance to poll.
@@ -92,6 +97,8 @@ pub enum PollOutcome {
         category: ErrorCategory,
         /// In a sentence: `timed out after 2 s while connecting`.
         text: String,
+        /// On which side it failed.
+        side: Side,
     },
 }
 
@@ -100,6 +107,8 @@ pub enum PollOutcome {
 pub enum Action {
     /// Poll this instance now. Exactly one `handle_poll` must follow.
     Poll(InstanceId),
+    /// Try how things are here. Exactly one `handle_self_checks` must follow.
+    CheckSelf,
     /// Remember a change of status.
     Record(Transition),
     /// Remember what happened to an incident.
@@ -136,6 +145,7 @@ const PAUSED: Duration = Duration::from_secs(5);
 /// };
 /// let settings = Settings {
 ///     epoch_interval: Duration::from_secs(10), hold_limit: Duration::from_secs(45), page_unknown_after: Duration::from_secs(120),
+///     references: false,
 /// };
 /// let mut engine = Engine::new(Arc::new(map), vec![target], settings, Moment::ZERO);
 /// assert_eq!(engine.snapshot().services[0].status, ServiceStatus::Unknown);
@@ -144,7 +154,7 @@ const PAUSED: Duration = Duration::from_secs(5);
 /// engine.handle_timeout(now);
 /// let polled = std::iter::from_fn(|| engine.poll_action()).find_map(|action| match action {
 ///     Action::Poll(id) => Some(id),
-///     Action::Record(_) | Action::RecordIncident(_) | Action::Publish(_) => None,
+///     Action::CheckSelf | Action::Record(_) | Action::RecordIncident(_) | Action::Publish(_) => None,
 /// });
 /// assert_eq!(polled.unwrap().to_string(), "cart#0");
 /// ```
@@ -157,6 +167,7 @@ pub struct Engine {
     epochs: Epochs,
     localiser: Localiser,
     book: IncidentBook,
+    vantage: Vantage,
     statuses: BTreeMap<Subject, Standing>,
     /// Services that were added to the running engine, and when.
     joined: BTreeMap<Name, Moment>,
@@ -207,7 +218,9 @@ impl Engine {
             open_incidents: Vec::new(),
             resolved_incidents: Vec::new(),
             findings: Vec::new(),
+            observer: ObserverView::SEES,
         };
+        let vantage = Vantage::new(instances.len(), settings.references);
         let mut engine = Self {
             map,
             settings,
@@ -216,6 +229,7 @@ impl Engine {
             epochs,
             localiser,
             book: IncidentBook::default(),
+            vantage,
             statuses: BTreeMap::new(),
             joined: BTreeMap::new(),
             judged_at: now,
@@ -238,13 +252,80 @@ impl Engine {
             poll.finished,
         );
         // It may have been removed from the configuration while it was asked.
+        if !self.instances.contains_key(&poll.instance) {
+            return;
+        }
+        match self.vantage.admit(poll) {
+            Admitted::Counts(poll) => self.take(poll),
+            Admitted::Blind(poll) => self.take_blind(poll),
+            Admitted::Held => {}
+        }
+        self.want_self_checks();
+        self.fresh_evidence = true;
+    }
+
+    /// Takes what the self checks say that an [`Action::CheckSelf`] asked for.
+    pub fn handle_self_checks(&mut self, checks: SelfChecks, now: Moment) {
+        self.notice_pause(now);
+        let others = self.corroboration(now);
+        let released = self.vantage.handle_self_checks(checks, others, now);
+        self.release(released);
+        self.want_self_checks();
+    }
+
+    /// What a poll says counts from now on.
+    fn take(&mut self, poll: Poll) {
         let Some(seen) = self.instances.get_mut(&poll.instance) else {
             return;
         };
         let at = poll.finished;
         let heard = seen.handle(poll, &self.map);
         self.localiser.hear(heard, seen, &self.map, at);
-        self.fresh_evidence = true;
+    }
+
+    /// A poll that says nothing about its target: it was not asked.
+    fn take_blind(&mut self, poll: Poll) {
+        if let Some(seen) = self.instances.get_mut(&poll.instance) {
+            seen.handle_blind(poll);
+        }
+    }
+
+    fn release(&mut self, released: Released) {
+        let Released { counting, blind } = released;
+        self.fresh_evidence |= !counting.is_empty() || !blind.is_empty();
+        counting.into_iter().for_each(|poll| self.take(poll));
+        blind.into_iter().for_each(|poll| self.take_blind(poll));
+        if self.vantage.is_fault() {
+            // What was counted against targets before it was known whose trouble it is.
+            self.instances.values_mut().for_each(Seen::absolve);
+        }
+    }
+
+    fn want_self_checks(&mut self) {
+        if self.vantage.take_wish() {
+            self.actions.push_back(Action::CheckSelf);
+        }
+    }
+
+    /// What those who were reached report about the services that could not be asked.
+    fn corroboration(&self, now: Moment) -> Corroboration {
+        let hidden = self.vantage.hidden();
+        let recent = self.settings.epoch_interval * 2;
+        let mut failing: BTreeMap<&Name, bool> = BTreeMap::new();
+        for seen in self.instances.values() {
+            for (callee, fails) in seen.sees(&self.map, now, recent) {
+                let name = self.map.name(callee);
+                if hidden.contains(name) {
+                    *failing.entry(name).or_default() |= fails;
+                }
+            }
+        }
+        let all = failing.len();
+        let failing = failing.into_values().filter(|fails| *fails).count();
+        Corroboration {
+            failing,
+            well: all - failing,
+        }
     }
 
     /// From now on, [`Engine::take_told`] gives what the fault localisation was told: the map of now, then each report,
@@ -265,6 +346,9 @@ impl Engine {
             self.epochs.started(now);
             self.actions.push_back(Action::Poll(id));
         }
+        let released = self.vantage.handle_timeout(now);
+        self.release(released);
+        self.want_self_checks();
         if now >= self.next_judgement() {
             self.judge(now);
         }
@@ -282,6 +366,12 @@ impl Engine {
     /// The next thing to do, in order; `None` when there is nothing.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
+    }
+
+    /// How the observer stands.
+    #[must_use]
+    pub fn observer(&self) -> ObserverView {
+        self.vantage.view()
     }
 
     /// The newest picture.
@@ -357,6 +447,9 @@ impl Engine {
             .handle_diagnosis(&diagnosis, &unseen, &context, now);
         self.actions
             .extend(events.into_iter().map(Action::RecordIncident));
+        let observer = self.vantage.view();
+        let event = self.book.handle_observer(&observer, now);
+        self.actions.extend(event.map(Action::RecordIncident));
 
         self.snapshot = Arc::new(Snapshot {
             at: now,
@@ -373,6 +466,7 @@ impl Engine {
             open_incidents: self.book.open(),
             resolved_incidents: self.book.resolved(),
             findings: evidence.findings,
+            observer,
         });
         self.actions
             .push_back(Action::Publish(Arc::clone(&self.snapshot)));
@@ -426,6 +520,11 @@ impl Engine {
     /// Entry points that have been unknown for too long.
     fn unseen_fronts(&self, services: &[ServiceView], now: Moment) -> Vec<UnseenFront> {
         let mut fronts = Vec::new();
+        let hidden = if self.vantage.is_fault() {
+            self.vantage.hidden()
+        } else {
+            BTreeSet::new()
+        };
         for service in services {
             let entry = self
                 .map
@@ -435,7 +534,16 @@ impl Engine {
             let added = self.joined.get(&service.name).copied();
             let watched = added.unwrap_or(self.epochs.origin());
             let since = service.since.unwrap_or(watched);
-            let watched_since = self.resumed_at.map_or(since, |at| at.max(since));
+            // Nobody's silence is counted from while the aggregator itself did not run, or could not see.
+            let blind_until = if hidden.contains(&service.name) {
+                Some(now)
+            } else {
+                self.vantage.over_at()
+            };
+            let watched_since = [self.resumed_at, blind_until]
+                .into_iter()
+                .flatten()
+                .fold(since, Moment::max);
             let too_long = now - watched_since >= self.settings.page_unknown_after;
             if entry && service.status == ServiceStatus::Unknown && too_long {
                 fronts.push(UnseenFront {

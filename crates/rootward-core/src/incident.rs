@@ -31,6 +31,8 @@ pub enum IncidentCause {
     Fault(CauseId),
     /// An entry point that has not been seen for too long.
     Unseen(Name),
+    /// The aggregator itself cannot see.
+    Observer,
 }
 
 impl IncidentCause {
@@ -40,6 +42,7 @@ impl IncidentCause {
         match self {
             Self::Fault(id) => id.kind(),
             Self::Unseen(_) => "unseen",
+            Self::Observer => "observer",
         }
     }
 }
@@ -49,6 +52,7 @@ impl fmt::Display for IncidentCause {
         match self {
             Self::Fault(id) => write!(f, "{id}"),
             Self::Unseen(name) => write!(f, "unseen:{name}"),
+            Self::Observer => f.write_str("observer:aggregator"),
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod localise;
 pub mod map;
 pub mod moment;
 pub mod name;
+pub mod observer;
 pub mod report;
 pub mod rollup;
 pub mod schedule;
@@ -31,6 +32,7 @@ pub use map::{
 };
 pub use moment::Moment;
 pub use name::{InstanceId, Name, NameError};
+pub use observer::{Doubt, ObserverState, ObserverView, SelfCheck, SelfChecks, Side};
 pub use report::{Component, Report};
 pub use rollup::{
     Effect, InstanceVote, MapRollup, Pass, effect, roll_up_components, roll_up_instances,

@@ -8,6 +8,7 @@ use crate::incident::Incident;
 use crate::map::Map;
 use crate::moment::Moment;
 use crate::name::{InstanceId, Name};
+use crate::observer::ObserverView;
 use crate::report::Report;
 use crate::status::{CheckStatus, Criticality, ErrorCategory, InstanceStatus, ServiceStatus};
 
@@ -36,6 +37,8 @@ pub struct Snapshot {
     pub resolved_incidents: Vec<Arc<Incident>>,
     /// Where map and reports disagree.
     pub findings: Vec<Finding>,
+    /// Whether the aggregator itself can see.
+    pub observer: ObserverView,
 }
 
 /// One polling round.

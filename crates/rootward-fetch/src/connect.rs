@@ -20,6 +20,9 @@ pub const MAX_ADDRESSES: usize = 8;
 /// a lookup that hangs keeps its place until the resolver gives up, and never more than this many threads.
 pub const MAX_LOOKUPS: usize = 64;
 
+/// How much of the time a lookup may take where addresses are remembered that can be asked instead, as a divisor.
+const LOOKUP_SHARE: u32 = 3;
+
 /// Opens a connection. The caller holds the deadline; it is known here to divide the time between addresses.
 pub(crate) async fn connect(
     target: &Target,
@@ -27,7 +30,41 @@ pub(crate) async fn connect(
     trace: &mut Trace,
 ) -> Result<(TcpStream, SocketAddr), Kind> {
     trace.phase = Phase::Resolving;
-    let addresses = addresses(target).await?;
+    let found = addresses(target).await?;
+    connect_to(found, deadline, trace).await
+}
+
+/// The addresses that a name resolved to last; empty before the first time.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered(Vec<SocketAddr>);
+
+/// As [`connect`]; where the name does not resolve, or not in its share of the time, the addresses of before are tried.
+pub(crate) async fn connect_remembering(
+    target: &Target,
+    remembered: &mut Remembered,
+    deadline: Instant,
+    trace: &mut Trace,
+) -> Result<(TcpStream, SocketAddr), Kind> {
+    if remembered.0.is_empty() {
+        trace.phase = Phase::Resolving;
+        remembered.0 = addresses(target).await?;
+        return connect_to(remembered.0.clone(), deadline, trace).await;
+    }
+    trace.phase = Phase::Resolving;
+    let left = deadline.saturating_duration_since(Instant::now());
+    match timeout(left / LOOKUP_SHARE, addresses(target)).await {
+        Ok(Ok(found)) => remembered.0 = found,
+        Ok(Err(Kind::Lookup(_))) | Err(_) => trace.remembered = true,
+        Ok(Err(other)) => return Err(other),
+    }
+    connect_to(remembered.0.clone(), deadline, trace).await
+}
+
+async fn connect_to(
+    addresses: Vec<SocketAddr>,
+    deadline: Instant,
+    trace: &mut Trace,
+) -> Result<(TcpStream, SocketAddr), Kind> {
     trace.phase = Phase::Connecting;
     let mut failure = None;
     let mut silent = false;

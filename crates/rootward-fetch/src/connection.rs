@@ -7,9 +7,10 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, response};
 use tokio::time::{Instant, timeout_at};
 
+use crate::connect::{Remembered, connect_remembering};
 use crate::error::{Kind, Trace};
 use crate::exchange::{Live, Message, keeps_alive, message};
-use crate::{Answer, FetchError, Limits, Target, TargetError, opened, settle};
+use crate::{Answer, FetchError, Limits, Target, TargetError, live, settle};
 
 /// An older connection is replaced before the next question, so that a name that moved is followed.
 pub const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
@@ -19,20 +20,27 @@ pub const MAX_CONNECTION_AGE: Duration = Duration::from_secs(60);
 /// A connection that failed, timed out, or whose future was dropped is closed, so that packets lost on it fail at most
 /// one question. If a connection that was kept turns out to be closed before any byte of the answer, the question is
 /// asked once more on a fresh one, within the same deadline.
+///
+/// The name is looked up whenever a connection is opened. Where it does not resolve, or not within a third of the time, the
+/// addresses that it had last are asked: an outage of the name service is none of the target's.
 pub struct Connection {
     target: Target,
     max_age: Duration,
     idle: Option<Live>,
+    remembered: Remembered,
+    by_memory: bool,
 }
 
 impl Connection {
     /// No connection yet.
     #[must_use]
-    pub const fn new(target: Target) -> Self {
+    pub fn new(target: Target) -> Self {
         Self {
             target,
             max_age: MAX_CONNECTION_AGE,
             idle: None,
+            remembered: Remembered::default(),
+            by_memory: false,
         }
     }
 
@@ -61,6 +69,12 @@ impl Connection {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.idle.is_some()
+    }
+
+    /// Whether the name did not resolve when a connection was opened last, so that the addresses of before were tried.
+    #[must_use]
+    pub const fn is_by_memory(&self) -> bool {
+        self.by_memory
     }
 
     /// Closes what is open; the next question opens a fresh one.
@@ -147,7 +161,12 @@ impl Connection {
                 Err(failure) => return Err(failure),
             }
         }
-        let mut live = opened(&self.target, begun + limits.deadline, trace).await?;
+        let deadline = begun + limits.deadline;
+        let connected = connect_remembering(&self.target, &mut self.remembered, deadline, trace);
+        let connected = connected.await;
+        self.by_memory = trace.remembered;
+        let (stream, remote) = connected?;
+        let mut live = live(&self.target, stream, remote, trace).await?;
         let connected = begun.elapsed();
         let answer = live.exchange(message, limits.max_body_bytes, trace).await?;
         Ok(self.keep(live, answer, begun, Some(connected)))

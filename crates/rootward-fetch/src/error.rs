@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rootward_core::ErrorCategory;
+use rootward_core::{Doubt, ErrorCategory, Side};
 
 use crate::TlsFault;
 
@@ -55,6 +55,31 @@ impl FetchError {
             | Kind::BadBody(_)
             | Kind::LongBody { .. }
             | Kind::Encoded => ErrorCategory::Protocol,
+        }
+    }
+
+    /// On which side it failed, as far as can be told from here.
+    #[must_use]
+    pub fn side(&self) -> Side {
+        match &*self.kind {
+            Kind::Exhausted(_) => Side::Here,
+            Kind::Lookup(_)
+            | Kind::TimedOut {
+                phase: Phase::Resolving,
+                ..
+            } => Side::Unclear(Doubt::Name),
+            Kind::NoRoute(_) => Side::Unclear(Doubt::Route),
+            Kind::TimedOut { .. } => Side::Unclear(Doubt::Silence),
+            Kind::LinkLocal
+            | Kind::Refused(_)
+            | Kind::Connect(_)
+            | Kind::Broken { .. }
+            | Kind::Tls { .. }
+            | Kind::NotHttp(_)
+            | Kind::LongHead(_)
+            | Kind::BadBody(_)
+            | Kind::LongBody { .. }
+            | Kind::Encoded => Side::There,
         }
     }
 
@@ -139,6 +164,8 @@ pub(crate) struct Trace {
     pub(crate) remote: Option<SocketAddr>,
     /// An address that answered with a refusal: more telling than the silence of the others.
     pub(crate) refused: Option<io::Error>,
+    /// The name did not resolve, and addresses of before were tried.
+    pub(crate) remembered: bool,
 }
 
 /// What a library or the system said; for the log.

@@ -37,6 +37,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
 pub use connect::{MAX_ADDRESSES, MAX_LOOKUPS};
@@ -154,6 +155,16 @@ pub async fn fetch(request: &Request<'_>, limits: &Limits) -> Result<Answer, Fet
 /// A connection over which HTTP can be spoken.
 async fn opened(target: &Target, deadline: Instant, trace: &mut Trace) -> Result<Live, Kind> {
     let (stream, remote) = connect(target, deadline, trace).await?;
+    live(target, stream, remote, trace).await
+}
+
+/// HTTP over a connection that was made.
+async fn live(
+    target: &Target,
+    stream: TcpStream,
+    remote: SocketAddr,
+    trace: &mut Trace,
+) -> Result<Live, Kind> {
     let (stream, certificate_expires): (Box<dyn Io>, _) = match target.secured() {
         None => (Box::new(stream), None),
         Some(secured) => {

@@ -156,6 +156,12 @@ impl Target {
         &self.host
     }
 
+    /// Whether its address has to be looked up: it is neither written nor pinned.
+    #[must_use]
+    pub const fn is_by_name(&self) -> bool {
+        self.ip.is_none() && self.pinned.is_none()
+    }
+
     /// The port; 80 if the URL names none, 443 for `https`.
     #[must_use]
     pub const fn port(&self) -> u16 {

@@ -30,6 +30,7 @@ use crate::poller::{MAX_POLLS_IN_FLIGHT, Poller};
 use crate::published::SnapshotReader;
 use crate::recorder::Recorder;
 use crate::reload::{Described, Prepared, Reloader};
+use crate::self_checks::SelfChecking;
 use crate::stop;
 use crate::summary::Summary;
 
@@ -70,6 +71,7 @@ impl App {
             map,
             roster,
             settings,
+            references,
         } = Prepared::new(config)?;
         let (listener, address) = listen(bind)?;
 
@@ -124,6 +126,7 @@ impl App {
                 settings,
                 roster,
                 discovery: Discovery::new(),
+                self_checks: SelfChecking::new(references),
                 recorder: None,
                 clock,
                 publish,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rootward_core::engine::{Action, Engine, Poll, PollOutcome, Replaced, Settings};
 use rootward_core::incident::IncidentEvent;
 use rootward_core::snapshot::{PollWord, Snapshot, Transition};
-use rootward_core::{InstanceStatus, Map, Moment};
+use rootward_core::{InstanceStatus, Map, Moment, SelfChecks};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep_until;
 
@@ -22,6 +22,7 @@ use crate::poller::{Begun, Poller};
 use crate::recorder::Recorder;
 use crate::reload::{Prepared, Request};
 use crate::roster::Roster;
+use crate::self_checks::SelfChecking;
 use crate::stop::Stop;
 use crate::summary::Summary;
 
@@ -36,6 +37,7 @@ pub(crate) struct Driver {
     pub(crate) settings: Settings,
     pub(crate) roster: Roster,
     pub(crate) discovery: Discovery,
+    pub(crate) self_checks: SelfChecking,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) clock: Arc<Clock>,
     pub(crate) publish: watch::Sender<Arc<Snapshot>>,
@@ -52,6 +54,8 @@ enum Event {
     PollFinished(Poll),
     /// A name was looked up.
     Looked(Looked),
+    /// The self checks ended.
+    SelfChecked(SelfChecks),
     /// There is another configuration.
     Reload(Request),
     /// The engine wants to be told the time; it was due at this moment.
@@ -70,6 +74,7 @@ impl Driver {
             match self.next(&mut stop).await {
                 Event::PollFinished(poll) => self.finish(poll),
                 Event::Looked(looked) => self.look(&looked),
+                Event::SelfChecked(checks) => self.self_checked(checks),
                 Event::Reload(request) => self.reload(request),
                 Event::Tick(due) => {
                     if let Some(step) = self.clock.follow_wall() {
@@ -86,6 +91,9 @@ impl Driver {
                     // Nor would addresses, or a configuration that asks for less.
                     if let Some(looked) = self.discovery.try_looked() {
                         self.look(&looked);
+                    }
+                    if let Some(checks) = self.self_checks.try_ended() {
+                        self.self_checked(checks);
                     }
                     if let Ok(request) = self.reloads.try_recv() {
                         self.reload(request);
@@ -105,6 +113,7 @@ impl Driver {
             () = stop.heard() => Event::Stop,
             // Before polls: a tick is due at most every 50 ms, and it is what keeps the others on time.
             () = sleep_until(self.clock.instant(due)) => Event::Tick(due),
+            checks = self.self_checks.ended() => Event::SelfChecked(checks),
             Some(request) = self.reloads.recv() => Event::Reload(request),
             poll = self.poller.finished() => Event::PollFinished(poll),
             looked = self.discovery.looked() => Event::Looked(looked),
@@ -121,6 +130,15 @@ impl Driver {
         if gone {
             self.retarget(now);
         }
+        self.act(now, now);
+    }
+
+    /// Takes what the self checks say.
+    fn self_checked(&mut self, checks: SelfChecks) {
+        let now = self.clock.now();
+        self.engine.handle_self_checks(checks, now);
+        let view = self.engine.observer();
+        events::self_checked(checks, &view);
         self.act(now, now);
     }
 
@@ -151,7 +169,9 @@ impl Driver {
             map,
             mut roster,
             settings,
+            references,
         } = *request.prepared;
+        self.self_checks.ask(references);
         let now = self.clock.now();
         roster.succeed(&mut self.roster);
         (self.map, self.settings, self.roster) = (map, settings, roster);
@@ -195,6 +215,11 @@ impl Driver {
                         released,
                         due,
                     });
+                }
+                Action::CheckSelf => {
+                    let by_name = self.poller.names().cloned();
+                    let looked_up = self.roster.names().map(|(_, target, _)| target);
+                    self.self_checks.begin(by_name.chain(looked_up).collect());
                 }
                 Action::Record(transition) => self.record(&transition),
                 Action::RecordIncident(event) => self.record_incident(&event),

@@ -7,10 +7,10 @@ use std::error::Error as Source;
 use std::io;
 use std::net::SocketAddr;
 
-use rootward_core::Name;
 use rootward_core::engine::{Poll, Replaced};
 use rootward_core::incident::IncidentEvent;
 use rootward_core::snapshot::{PollWord, Transition};
+use rootward_core::{Name, ObserverView, SelfChecks};
 use rootward_fetch::FetchError;
 use tracing::{debug, error, info, warn};
 
@@ -53,6 +53,43 @@ pub(crate) fn stopped(summary: &Summary) {
         incidents_resolved = summary.incidents_resolved,
         "stopped"
     );
+}
+
+pub(crate) fn self_checked(checks: SelfChecks, view: &ObserverView) {
+    let SelfChecks {
+        descriptors,
+        loopback,
+        names,
+        references,
+    } = checks;
+    let (state, reason) = (view.state.as_str(), view.reason.as_str());
+    let blind = view.blind_instances;
+    let of = view.instances;
+    if view.is_fault() {
+        error!(
+            state,
+            reason,
+            blind,
+            of,
+            ?descriptors,
+            ?loopback,
+            ?names,
+            ?references,
+            "self checked: the aggregator itself cannot see"
+        );
+    } else {
+        info!(
+            state,
+            reason,
+            blind,
+            of,
+            ?descriptors,
+            ?loopback,
+            ?names,
+            ?references,
+            "self checked"
+        );
+    }
 }
 
 pub(crate) fn transition(transition: &Transition) {

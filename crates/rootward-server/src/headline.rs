@@ -3,6 +3,9 @@
 //! In order: whether there is a picture at all, then what is wrong and why (incidents), then what is wrong without a
 //! known cause, and only then that all is well, with the age of the oldest evidence that says so.
 
+use std::sync::Arc;
+
+use rootward_core::incident::{Incident, IncidentCause};
 use rootward_core::snapshot::{ResourceView, ServiceView, Snapshot};
 use rootward_core::{CheckStatus, ServiceStatus};
 
@@ -31,7 +34,27 @@ fn state(snapshot: &Snapshot, reading: Reading) -> String {
     if snapshot.newest_evidence.is_none() && snapshot.open_incidents.is_empty() {
         return nothing_seen(snapshot);
     }
-    match snapshot.open_incidents.as_slice() {
+    let own = &snapshot.observer;
+    let others: Vec<Arc<Incident>> = snapshot
+        .open_incidents
+        .iter()
+        .filter(|incident| incident.cause != IncidentCause::Observer)
+        .cloned()
+        .collect();
+    if own.is_fault() {
+        return format!(
+            "the aggregator itself cannot see {} of {} instances ({}); what it does see: {}",
+            own.blind_instances,
+            own.instances,
+            own.reason,
+            known(snapshot, reading, &others)
+        );
+    }
+    known(snapshot, reading, &snapshot.open_incidents)
+}
+
+fn known(snapshot: &Snapshot, reading: Reading, incidents: &[Arc<Incident>]) -> String {
+    match incidents {
         [] => statuses(snapshot, reading),
         [only] => only.title.clone(),
         several => {
@@ -131,6 +154,7 @@ mod tests {
 
     use rootward_core::incident::{Incident, IncidentId};
     use rootward_core::snapshot::{PollView, PollWord};
+    use rootward_core::{ObserverState, ObserverView};
 
     use super::*;
     use crate::sample;
@@ -212,6 +236,24 @@ mod tests {
             }));
         }
         insta::assert_snapshot!(say(&snapshot), @"5 incidents: orders-db refuses connections; fault 3; fault 4; and 2 more");
+    }
+
+    #[test]
+    fn what_the_aggregator_cannot_see_is_said_before_everything() {
+        let mut snapshot = with_status(&[("rates", ServiceStatus::Unknown)]);
+        snapshot.observer = ObserverView {
+            state: ObserverState::Fault,
+            since: Some(sample::ago(20_000)),
+            reason: "no name resolves here".into(),
+            blind_instances: 3,
+            instances: 8,
+            blind_to: vec![sample::name("rates")],
+        };
+        snapshot.open_incidents.push(Arc::new(Incident {
+            cause: IncidentCause::Observer,
+            ..sample::incident()
+        }));
+        insta::assert_snapshot!(say(&snapshot), @"the aggregator itself cannot see 3 of 8 instances (no name resolves here); what it does see: 7 of 8 services healthy; rates is unknown");
     }
 
     #[test]

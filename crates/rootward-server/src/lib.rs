@@ -21,6 +21,7 @@ mod recorder;
 mod reload;
 mod roster;
 mod round;
+mod self_checks;
 mod setup;
 mod stop;
 mod summary;

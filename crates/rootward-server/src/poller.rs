@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rootward_core::engine::{Poll, PollOutcome};
-use rootward_core::{ErrorCategory, InstanceId, Moment};
+use rootward_core::{ErrorCategory, InstanceId, Moment, Side};
 use rootward_fetch::{Connection, Limits, Target};
 use rootward_wire::limits::MAX_REPORT_BYTES;
 use tokio::sync::Semaphore;
@@ -146,6 +146,12 @@ impl Poller {
         ended
     }
 
+    /// Whom is asked by name, so that it can be tried whether names resolve.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Target> {
+        let targets = self.asks.values().map(|ask| &ask.target);
+        targets.filter(|target| target.is_by_name())
+    }
+
     /// Waits for the next poll to end; forever while none runs. Nothing is lost if the wait is given up.
     pub(crate) async fn finished(&mut self) -> Poll {
         loop {
@@ -200,6 +206,7 @@ impl Poller {
             outcome: PollOutcome::NoAnswer {
                 category: ErrorCategory::Panic,
                 text: "the poller failed".into(),
+                side: Side::Here,
             },
         })
     }
@@ -311,7 +318,7 @@ mod tests {
         poller.running.insert(task.id(), running);
         let poll = next(&mut poller).await;
         assert_eq!(poll.instance, sample::id("cart", "0"));
-        let PollOutcome::NoAnswer { category, text } = poll.outcome else {
+        let PollOutcome::NoAnswer { category, text, .. } = poll.outcome else {
             panic!("a panic is no answer: {:?}", poll.outcome);
         };
         let said = (category, text.as_str());

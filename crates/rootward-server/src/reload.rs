@@ -72,6 +72,8 @@ pub(crate) struct Prepared {
     pub(crate) map: Arc<Map>,
     pub(crate) roster: Roster,
     pub(crate) settings: Settings,
+    /// Whom the self checks ask.
+    pub(crate) references: Vec<rootward_fetch::Target>,
 }
 
 impl Prepared {
@@ -79,6 +81,7 @@ impl Prepared {
         Ok(Self {
             roster: setup::roster(&config)?,
             settings: setup::settings(&config),
+            references: setup::references(&config)?,
             map: Arc::new(config.map),
         })
     }

@@ -84,6 +84,7 @@ pub(crate) fn unreachable_front() -> Checked {
             zone: None,
             page_within: Duration::from_secs(45),
             page_unknown_after: Duration::ZERO,
+            self_checks: Vec::new(),
         },
         listen_internal: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         map: map.unwrap(),
@@ -252,6 +253,7 @@ pub(crate) fn healthy() -> Snapshot {
         open_incidents: Vec::new(),
         resolved_incidents: Vec::new(),
         findings: Vec::new(),
+        observer: rootward_core::ObserverView::SEES,
     }
 }
 

@@ -23,7 +23,23 @@ pub(crate) fn settings(config: &Checked) -> Settings {
         epoch_interval: usual_interval(config),
         hold_limit: config.aggregator.page_within,
         page_unknown_after: config.aggregator.page_unknown_after,
+        references: !config.aggregator.self_checks.is_empty(),
     }
+}
+
+/// Who is asked when it has to be told whether the aggregator itself can see.
+pub(crate) fn references(config: &Checked) -> Result<Vec<rootward_fetch::Target>, Error> {
+    let addresses = config.aggregator.self_checks.iter();
+    let parsed = addresses.map(|address| {
+        rootward_fetch::Target::parse(&format!("http://{address}/")).map_err(|source| {
+            Kind::Target {
+                who: format!("the self check tcp://{address}"),
+                source,
+            }
+            .into()
+        })
+    });
+    parsed.collect()
 }
 
 /// Who is polled: at first those who are written, and nobody yet of those who are looked up.

@@ -29,8 +29,9 @@ function band(incident, scene, id, over, whole) {
   const words = h("bdi", {}, arrows(incident.title));
   const title = whole ? words : h("a", { href: `#/incident/${encodeURIComponent(incident.id)}` }, words);
   // An entry point that nobody sees is no cause: what is wrong with it, if anything, is not known.
-  const unseen = incident.kind === "unseen";
-  const kind = over ? [icon("ended"), "Resolved incident"] : unseen ? [icon("unknown"), "Not seen"] : [icon("cause"), "Root cause"];
+  const own = incident.kind === "observer";
+  const unseen = incident.kind === "unseen" || own;
+  const kind = over ? [icon("ended"), "Resolved incident"] : own ? [icon("unknown"), "The aggregator itself"] : unseen ? [icon("unknown"), "Not seen"] : [icon("cause"), "Root cause"];
   return h(
     "header",
     { class: "cause-band" },
@@ -79,7 +80,7 @@ function facts(incident, scene, whole) {
     incident.unconfirmed && fact("Unconfirmed", h("strong", {}, incident.unconfirmed)),
     fact("Why", sentences(list(incident.reasons), "the answer gives no reason")),
     cause && fact("Against", against.length > 0 ? sentences([...against.map(evidenceText), ...more(cause.against_count - against.length)]) : "nothing"),
-    incident.kind !== "unseen" && fact("Next best", runnerUp(incident)),
+    !["unseen", "observer"].includes(incident.kind) && fact("Next best", runnerUp(incident)),
     earlier.length > 0 && fact("Before", sentences(earlier.map((step) => ["suspected ", causeText(step.cause), " until ", moment(scene.clock, step.until)]))),
     fact(`Impacted (${impacted.length})`, impacted.length > 0 ? ways(impacted, "impacted", scene, whole) : "nobody over hard dependencies"),
     degraded.length > 0 && fact(`Degraded (${degraded.length})`, ways(degraded, "degraded", scene, whole)),

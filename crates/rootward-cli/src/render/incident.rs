@@ -30,8 +30,8 @@ pub(crate) fn summary(incident: &Incident, now: Time) -> Page {
         page.push(fact("resolved", resolution));
     }
     facts(&mut page, "why", &incident.reasons);
-    // An entry point that nobody sees is no cause that could be another.
-    if incident.kind != CauseKind::Unseen.into() {
+    // An entry point that nobody sees is no cause that could be another, nor is the aggregator's own trouble.
+    if incident.kind != CauseKind::Unseen.into() && incident.kind != CauseKind::Observer.into() {
         page.push(next_best(&incident.alternatives, incident.confidence));
     }
     reached(&mut page, &incident.impacted.iter().collect::<Vec<_>>());

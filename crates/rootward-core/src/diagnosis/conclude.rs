@@ -261,7 +261,7 @@ fn unexplained(input: &Input<'_>, accounted: &BTreeSet<(&InstanceId, EdgeIndex)>
 
 fn unknown(input: &Input<'_>) -> Vec<Unseen> {
     let unseen = input.instances.iter().filter(|seen| match seen.sight {
-        Sight::Silent | Sight::NotPolledYet => true,
+        Sight::Silent | Sight::NotAsked | Sight::NotPolledYet => true,
         Sight::Answers | Sight::AnswersWithoutReport => false,
     });
     let mut unknown: Vec<Unseen> = unseen

@@ -61,7 +61,9 @@ fn alone(input: &Input<'_>, service: &Name) -> bool {
 /// Whether an instance answers and reports no failing hard local condition.
 fn serves(input: &Input<'_>, seen: &InstanceSeen) -> bool {
     match seen.sight {
-        Sight::AnswersWithoutReport | Sight::Silent | Sight::NotPolledYet => false,
+        Sight::AnswersWithoutReport | Sight::Silent | Sight::NotAsked | Sight::NotPolledYet => {
+            false
+        }
         Sight::Answers => !input.local.iter().any(|local| {
             local.instance == seen.id && local.criticality == Criticality::Hard && local.is_down()
         }),

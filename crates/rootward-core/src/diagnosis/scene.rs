@@ -131,7 +131,9 @@ impl<'a> Scene<'a> {
     pub(super) fn is_blind(&self, node: NodeIndex) -> bool {
         !self.instances_of(node).iter().any(|seen| match seen.sight {
             Sight::Answers => true,
-            Sight::AnswersWithoutReport | Sight::Silent | Sight::NotPolledYet => false,
+            Sight::AnswersWithoutReport | Sight::Silent | Sight::NotAsked | Sight::NotPolledYet => {
+                false
+            }
         })
     }
 

@@ -90,6 +90,8 @@ impl Engine {
             };
             self.instances.insert(id, seen);
         }
+        let ids = self.instances.keys().cloned().collect();
+        self.vantage.replace(&ids, settings.references);
         self.await_new_instances(&map);
         self.schedule.replace(
             self.instances
@@ -134,6 +136,7 @@ impl Engine {
         let (map, instances) = (&self.map, &self.instances);
         let is_over = |cause: &IncidentCause| match cause {
             IncidentCause::Unseen(name) => !is_service(map, name),
+            IncidentCause::Observer => false,
             IncidentCause::Fault(CauseId::Node(name)) => map.find(name.as_str()).is_none(),
             IncidentCause::Fault(CauseId::Instance(id)) => !instances.contains_key(id),
             IncidentCause::Fault(CauseId::Edge { from, to }) => !has_edge(map, from, to),

@@ -14,10 +14,11 @@ use crate::engine::{Poll, PollOutcome, Target};
 use crate::map::{Map, NodeIndex};
 use crate::moment::Moment;
 use crate::name::Name;
+use crate::observer::{Doubt, Side};
 use crate::report::{Component, Report};
 use crate::rollup::{Effect, InstanceVote, effect};
 use crate::snapshot::{PollView, PollWord};
-use crate::status::{ErrorCategory, InstanceStatus, ServiceStatus};
+use crate::status::{CheckStatus, ErrorCategory, InstanceStatus, Scope, ServiceStatus};
 
 /// Components that are written out in the reason of a status.
 const COMPONENTS_IN_A_REASON: usize = 3;
@@ -55,9 +56,23 @@ pub(super) struct Seen {
     error_since: Option<Moment>,
     /// How long the aggregator itself did not run since the last evidence.
     not_watched: Duration,
+    /// It could not be asked, since when and why, though nothing is wrong with it as far as is known.
+    not_asked: Option<NotAsked>,
+    /// How many of the silent polls, counted from the last, failed by an error of this machine.
+    doubtful_run: u32,
     /// Added to a service whose other instances are seen, and not polled yet: it does not count until then.
     awaited: bool,
 }
+
+/// What hides an instance.
+#[derive(Debug)]
+struct NotAsked {
+    since: Moment,
+    why: String,
+}
+
+/// For how long an instance that cannot be asked keeps its status, if its last report does not get too old before.
+const FREEZE: Duration = Duration::from_secs(60);
 
 /// What the polls so far have settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +116,8 @@ impl Seen {
             evidence_at: None,
             error_since: None,
             not_watched: Duration::ZERO,
+            not_asked: None,
+            doubtful_run: 0,
             awaited: false,
         }
     }
@@ -155,7 +172,9 @@ impl Seen {
     pub(super) const fn is_pending(&self) -> bool {
         match self.standing {
             Standing::NeverPolled | Standing::Silent => false,
-            Standing::Reports => self.silent_run > 0 || self.error_run > 0,
+            Standing::Reports => {
+                self.silent_run > 0 || self.error_run > 0 || self.not_asked.is_some()
+            }
             Standing::Errors(_) => self.silent_run > 0,
         }
     }
@@ -169,6 +188,7 @@ impl Seen {
             ..
         } = poll;
         self.foreign = None;
+        self.not_asked = None;
         let (heard, word, text) = match outcome {
             PollOutcome::Report(report) if self.is_of_this_service(&report, map) => {
                 self.standing = Standing::Reports;
@@ -188,7 +208,7 @@ impl Seen {
                 (Heard::Report, PollWord::Report, text)
             }
             PollOutcome::Report(report) => {
-                self.no_answer(finished);
+                self.no_answer(finished, 1);
                 let text = format!(
                     "answers as {}, not as {}",
                     report.service, self.target.id.service
@@ -216,12 +236,30 @@ impl Seen {
                 )
             }
             PollOutcome::Malformed(text) => {
-                self.no_answer(finished);
+                self.no_answer(finished, 1);
                 (Heard::Nonsense, PollWord::Malformed, text)
             }
-            PollOutcome::NoAnswer { text, .. } => {
-                self.no_answer(finished);
-                (Heard::Silence, PollWord::NoAnswer, text)
+            PollOutcome::NoAnswer { text, side, .. } => {
+                let (heard, needed) = match side {
+                    Side::There | Side::Unclear(Doubt::Silence) => (Heard::Silence, 1),
+                    // What may be ours turns nothing at the first time: the round is not over that shows whose it is.
+                    Side::Unclear(Doubt::Name | Doubt::Route) | Side::Here => {
+                        self.doubtful_run += 1;
+                        let first = self.silent_run == 0;
+                        (
+                            if first {
+                                Heard::Nonsense
+                            } else {
+                                Heard::Silence
+                            },
+                            2,
+                        )
+                    }
+                };
+                let doubtful = if needed > 1 { self.doubtful_run } else { 0 };
+                self.no_answer(finished, needed);
+                self.doubtful_run = doubtful;
+                (heard, PollWord::NoAnswer, text)
             }
         };
         self.last_poll = Some(PollView {
@@ -233,14 +271,72 @@ impl Seen {
         heard
     }
 
-    fn no_answer(&mut self, at: Moment) {
+    fn no_answer(&mut self, at: Moment, needed: u32) {
+        self.doubtful_run = 0;
         self.silent_run = self.silent_run.saturating_add(1);
         self.silent_since.get_or_insert(at);
         (self.error_run, self.error_since) = (0, None);
         let never = self.standing == Standing::NeverPolled;
-        if never || self.silent_run >= u32::from(self.target.thresholds.fall()) {
+        if never || self.silent_run >= u32::from(self.target.thresholds.fall()).max(needed) {
             self.standing = Standing::Silent;
         }
+    }
+
+    /// Takes a poll for which it was not asked: nothing is learned about it.
+    pub(super) fn handle_blind(&mut self, poll: Poll) {
+        let PollOutcome::NoAnswer { text, .. } = poll.outcome else {
+            return;
+        };
+        match &mut self.not_asked {
+            Some(hidden) => hidden.why.clone_from(&text),
+            None => {
+                self.not_asked = Some(NotAsked {
+                    since: poll.finished,
+                    why: text.clone(),
+                });
+            }
+        }
+        self.last_poll = Some(PollView {
+            at: poll.finished,
+            outcome: PollWord::NoAnswer,
+            text,
+            took_us: poll.took_us,
+        });
+    }
+
+    /// Takes back what was counted against it by errors that turned out to be this machine's.
+    pub(super) fn absolve(&mut self) {
+        if self.doubtful_run == 0 {
+            return;
+        }
+        self.silent_run = self.silent_run.saturating_sub(self.doubtful_run);
+        self.doubtful_run = 0;
+        if self.silent_run == 0 {
+            self.silent_since = None;
+        }
+    }
+
+    /// The dependencies that its fresh report has checks of within `recent`, and whether they fail.
+    pub(super) fn sees<'a>(
+        &'a self,
+        map: &'a Map,
+        now: Moment,
+        recent: Duration,
+    ) -> impl Iterator<Item = (NodeIndex, bool)> + 'a {
+        let fresh = self.not_asked.is_none() && self.standing == Standing::Reports;
+        let report = self.report.as_ref().filter(|_| fresh);
+        let components = report.into_iter().flat_map(|report| &report.components);
+        components.filter_map(move |component| {
+            let at = component.checked_at.or(self.report_at)?;
+            let shared = component.scope == Scope::Shared && now - at <= recent;
+            let callee = map.resolve(component.name.as_str(), component.target.as_deref())?;
+            let fails = match component.raw_status {
+                CheckStatus::Down => true,
+                CheckStatus::Up | CheckStatus::Degraded => false,
+                CheckStatus::Unknown => return None,
+            };
+            shared.then_some((callee, fails))
+        })
     }
 
     fn is_of_this_service(&self, report: &Report, map: &Map) -> bool {
@@ -252,6 +348,25 @@ impl Seen {
         let stale = self
             .evidence_at
             .is_none_or(|at| now - at > self.target.stale_after);
+        // What hides it is ours: it keeps its status while that is fresh, and is unknown then.
+        if let Some(hidden) = &self.not_asked {
+            let too_long = now - hidden.since > FREEZE;
+            match self.standing {
+                Standing::NeverPolled if self.awaited => {}
+                Standing::Reports | Standing::Errors(_) if !stale && !too_long => {}
+                Standing::NeverPolled
+                | Standing::Silent
+                | Standing::Reports
+                | Standing::Errors(_) => {
+                    let reason = format!(
+                        "the aggregator itself could not ask it for {} ({})",
+                        seconds(now - hidden.since),
+                        hidden.why
+                    );
+                    return unknown(Sight::NotAsked, reason);
+                }
+            }
+        }
         match self.standing {
             Standing::NeverPolled if self.awaited => Judged {
                 vote: InstanceVote::Gone,

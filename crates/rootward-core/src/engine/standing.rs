@@ -160,6 +160,8 @@ impl Context for Known<'_> {
                     Standing::NoEvidence
                 }
             }
+            // The book is told apart from the diagnosis when it is over.
+            IncidentCause::Observer => Standing::NoEvidence,
         }
     }
 
@@ -170,6 +172,7 @@ impl Context for Known<'_> {
                 .last()
                 .and_then(|name| self.map.find(name.as_str())),
             IncidentCause::Unseen(name) => self.map.find(name.as_str()),
+            IncidentCause::Observer => None,
         };
         let Some(node) = subject else {
             return About::default();
@@ -184,7 +187,8 @@ impl Context for Known<'_> {
                 | CauseId::Zone(_)
                 | CauseId::Poller(_)
                 | CauseId::Version { .. },
-            ) => false,
+            )
+            | IncidentCause::Observer => false,
         };
         About {
             owner: self.map.node(node).owner.clone(),

@@ -10,6 +10,7 @@ use crate::incident::{
 };
 use crate::moment::Moment;
 use crate::name::Name;
+use crate::observer::ObserverView;
 
 /// Resolved incidents kept for readers; the history keeps more.
 const MAX_RESOLVED: usize = 100;
@@ -25,6 +26,9 @@ pub const MAX_CAUSES: usize = 50;
 
 /// Failing checks that are remembered of one open incident.
 const MAX_RESTED_ON: usize = 10_000;
+
+/// Services that an incident about the observer names.
+const MAX_BLIND_NAMES: usize = 100;
 
 /// The onset of one failure, computed from the ages of two reports, differs by what the reports took to arrive.
 const SAME_ONSET: Duration = Duration::from_secs(2);
@@ -127,6 +131,38 @@ impl IncidentBook {
         }
         events.extend(self.close(diagnosis, unseen, context, now));
         events
+    }
+
+    /// Takes how the observer stands: its own trouble is an incident that calls a person, whatever else is.
+    pub fn handle_observer(&mut self, view: &ObserverView, now: Moment) -> Option<IncidentEvent> {
+        let key = IncidentCause::Observer;
+        match (self.with_cause(&key), view.is_fault()) {
+            (None, false) => None,
+            (None, true) => {
+                let since = view.since.unwrap_or(now);
+                let mut incident = self.new_incident(key, observer_title(view), since, now);
+                incident.pages = true;
+                incident.reasons = observer_reasons(view);
+                note(
+                    &mut incident,
+                    TimelineEntry {
+                        at: now,
+                        subject: "aggregator".to_owned(),
+                        text: format!("cannot see: {}", view.reason),
+                    },
+                );
+                let incident = Arc::new(incident);
+                self.open.insert(incident.id, Arc::clone(&incident));
+                Some(IncidentEvent::Opened(incident))
+            }
+            (Some(id), true) => {
+                let incident = Arc::make_mut(self.open.get_mut(&id)?);
+                incident.title = observer_title(view);
+                incident.reasons = observer_reasons(view);
+                None
+            }
+            (Some(id), false) => self.resolve(id, "the aggregator sees again".to_owned(), now),
+        }
     }
 
     /// Resolves the open incidents whose cause is one of these, for this reason.
@@ -343,6 +379,7 @@ impl IncidentBook {
             let still_named = match &incident.cause {
                 IncidentCause::Fault(_) => is_named(diagnosis, &incident.cause),
                 IncidentCause::Unseen(name) => unseen.iter().any(|front| &front.service == name),
+                IncidentCause::Observer => true,
             };
             if still_named {
                 continue;
@@ -410,7 +447,7 @@ fn is_named(diagnosis: &Diagnosis, key: &IncidentCause) -> bool {
             .iter()
             .chain(&diagnosis.suspected)
             .any(|cause| &cause.id == id),
-        IncidentCause::Unseen(_) => false,
+        IncidentCause::Unseen(_) | IncidentCause::Observer => false,
     }
 }
 
@@ -421,6 +458,30 @@ fn impacts(diagnosis: &Diagnosis, cause: &RootCause) -> Vec<Impact> {
         .filter(|impact| impact.cause == cause.id)
         .cloned()
         .collect()
+}
+
+/// `the aggregator itself cannot see 12 of 40 instances: no name resolves here`
+fn observer_title(view: &ObserverView) -> String {
+    format!(
+        "the aggregator itself cannot see {} of {} instances: {}",
+        view.blind_instances, view.instances, view.reason
+    )
+}
+
+/// What it means: for whom nothing is known, and that nobody of them is blamed.
+fn observer_reasons(view: &ObserverView) -> Vec<String> {
+    let names: Vec<&str> = view.blind_to.iter().map(Name::as_str).collect();
+    let shown = &names[..names.len().min(MAX_BLIND_NAMES)];
+    let rest = names.len() - shown.len();
+    let more = if rest > 0 {
+        format!(" and {rest} more")
+    } else {
+        String::new()
+    };
+    vec![
+        format!("it could not ask {}{more}", shown.join(", ")),
+        "what it cannot ask keeps its status until it is too old and is unknown then; none of it is called failing".to_owned(),
+    ]
 }
 
 /// Whether the cause accounts for what the incident was about: it reaches its subject, speaks of it, or rests on the

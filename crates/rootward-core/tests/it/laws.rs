@@ -7,9 +7,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rootward_core::diagnosis::{CauseId, Diagnosis, RootCause};
 use rootward_core::{
-    CheckStatus, Component, Criticality, EdgeParts, Engine, ErrorCategory, InstanceId,
+    CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory, InstanceId,
     InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report, Scope,
-    ServiceStatus, Settings, Snapshot, Target, Thresholds,
+    ServiceStatus, Settings, Side, Snapshot, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -48,6 +48,7 @@ impl Case {
             return PollOutcome::NoAnswer {
                 category: ErrorCategory::Timeout,
                 text: "timed out".to_owned(),
+                side: Side::Unclear(Doubt::Silence),
             };
         }
         let mut components: Vec<Component> = self
@@ -103,6 +104,7 @@ impl Case {
             epoch_interval: INTERVAL,
             hold_limit: Duration::from_secs(45),
             page_unknown_after: Duration::from_secs(120),
+            references: false,
         };
         let map = Arc::new(self.map());
         let mut engine = Engine::new(map, targets.collect(), settings, Moment::ZERO);

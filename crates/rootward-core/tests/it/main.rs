@@ -6,6 +6,7 @@ mod localise;
 mod localise_bytes;
 mod localise_known;
 mod maps;
+mod observer;
 mod polls;
 mod reload;
 mod scenarios;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rootward_core::snapshot::{FindingKind, ServiceView};
 use rootward_core::{
-    Action, CheckStatus, Component, Criticality, EdgeParts, Engine, ErrorCategory, InstanceId,
-    InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report, Scope,
-    ServiceStatus, Settings, Target, Thresholds,
+    Action, CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory,
+    InstanceId, InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report,
+    Scope, ServiceStatus, Settings, Side, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -65,6 +65,7 @@ impl Bench {
             epoch_interval: INTERVAL,
             hold_limit: Duration::from_secs(45),
             page_unknown_after: Duration::from_secs(120),
+            references: false,
         };
         let engine = Engine::new(Arc::new(map), vec![target], settings, Moment::ZERO);
         Self {
@@ -159,6 +160,7 @@ fn silence() -> PollOutcome {
     PollOutcome::NoAnswer {
         category: ErrorCategory::Timeout,
         text: "timed out after 2 s".to_owned(),
+        side: Side::Unclear(Doubt::Silence),
     }
 }
 
@@ -456,6 +458,7 @@ fn a_target_of_a_service_that_is_not_on_the_map_is_never_polled() {
         epoch_interval: INTERVAL,
         hold_limit: Duration::from_secs(45),
         page_unknown_after: Duration::from_secs(120),
+        references: false,
     };
     let mut engine = Engine::new(Arc::new(map), vec![target], settings, Moment::ZERO);
     engine.handle_timeout(Moment::ZERO + INTERVAL * 2);

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use rootward_core::incident::IncidentEvent;
 use rootward_core::snapshot::ServiceView;
 use rootward_core::{
-    Action, CheckStatus, Component, Criticality, EdgeParts, Engine, ErrorCategory, InstanceId,
-    InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Replaced, Report,
-    ServiceStatus, Settings, Target, Thresholds,
+    Action, CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory,
+    InstanceId, InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Replaced,
+    Report, ServiceStatus, Settings, Side, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -78,6 +78,7 @@ fn written(text: &str) -> Written {
             epoch_interval: INTERVAL,
             hold_limit: Duration::from_secs(45),
             page_unknown_after: Duration::from_secs(120),
+            references: false,
         },
     }
 }
@@ -138,6 +139,7 @@ impl Fleet {
             return PollOutcome::NoAnswer {
                 category: ErrorCategory::Timeout,
                 text: "timed out after 2 s".to_owned(),
+                side: Side::Unclear(Doubt::Silence),
             };
         }
         let checks = self.components.get(of.service.as_str());
@@ -194,6 +196,7 @@ impl Fleet {
                         }
                     });
                 }
+                Action::CheckSelf => panic!("nothing here fails by errors of this machine"),
                 Action::Publish(_) => self.published += 1,
             }
         }

@@ -33,9 +33,10 @@ use rootward_core::incident::IncidentEvent;
 use rootward_core::schedule::phase;
 use rootward_core::snapshot::Subject;
 use rootward_core::{
-    Action, CheckStatus, Component, Criticality, Damped, Damping, EdgeParts, Engine, ErrorCategory,
-    Evidence, InstanceId, Map, MapParts, Moment, Name, Node, NodeKind, Poll, PollOutcome, Report,
-    Scope, Settings, Snapshot, Target, Thresholds, roll_up_components, stale_after,
+    Action, CheckStatus, Component, Criticality, Damped, Damping, Doubt, EdgeParts, Engine,
+    ErrorCategory, Evidence, InstanceId, Map, MapParts, Moment, Name, Node, NodeKind, Poll,
+    PollOutcome, Report, Scope, Settings, Side, Snapshot, Target, Thresholds, roll_up_components,
+    stale_after,
 };
 
 const STEP: Duration = Duration::from_millis(50);
@@ -159,6 +160,7 @@ impl World {
             epoch_interval: INTERVAL,
             hold_limit: Duration::from_secs(45),
             page_unknown_after: Duration::from_secs(120),
+            references: false,
         };
         let engine = Engine::new(map, targets, settings, Moment::ZERO);
         let snapshot = engine.snapshot();
@@ -314,6 +316,7 @@ impl World {
                         "P-4: {transition:?}"
                     );
                 }
+                Action::CheckSelf => panic!("no scenario fails by errors of this machine"),
                 Action::RecordIncident(IncidentEvent::Opened(incident)) => {
                     self.causes.insert(incident.cause.to_string());
                     self.opened.push(format!(
@@ -364,6 +367,10 @@ impl World {
         let no_answer = |category, text: &str| PollOutcome::NoAnswer {
             category,
             text: text.to_owned(),
+            side: match category {
+                ErrorCategory::Timeout => Side::Unclear(Doubt::Silence),
+                _ => Side::There,
+            },
         };
         let (took, outcome) = if Self::is_in(&self.cut, &id) {
             (

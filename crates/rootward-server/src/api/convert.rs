@@ -158,6 +158,7 @@ pub(super) fn count(number: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use rootward_core::ObserverState;
     use rootward_core::diagnosis::{CauseId, CauseState, ImpactEffect};
     use rootward_core::incident::IncidentCause;
     use rootward_core::snapshot::{LabelSource, PollWord};
@@ -217,5 +218,14 @@ mod tests {
             is_known::<api::CauseKind>(cause.kind());
         }
         is_known::<api::CauseKind>(IncidentCause::Unseen(service).kind());
+        is_known::<api::CauseKind>(IncidentCause::Observer.kind());
+        for state in [
+            ObserverState::Sees,
+            ObserverState::Suspect,
+            ObserverState::Fault,
+            ObserverState::Refused,
+        ] {
+            is_known::<api::ObserverState>(state.as_str());
+        }
     }
 }

@@ -13,13 +13,16 @@ use rootward_wire::Word;
 use rootward_wire::v1::api;
 
 use crate::api::Shared;
-use crate::api::convert::{View, count, impact, text};
+use crate::api::convert::{View, count, impact, text, word};
 use crate::api::reply::ok;
 use crate::headline::headline;
 use crate::reload::Described;
 
 /// Disagreements of map and reports that are listed. Whoever has more begins with these.
 const MAX_FINDINGS: usize = 200;
+
+/// Services that are listed because the aggregator cannot ask them.
+const MAX_BLIND: usize = 200;
 
 pub(super) async fn get(State(shared): State<Arc<Shared>>) -> Response {
     let snapshot = shared.snapshots.current();
@@ -43,6 +46,7 @@ impl View<'_> {
             incidents: self.open_incidents(),
             services: self.services_by_urgency(),
             resources: self.resources_by_urgency(),
+            observer: Some(self.observer()),
             configuration: Some(self.configuration(described)),
             groups: described
                 .groups
@@ -68,6 +72,21 @@ impl View<'_> {
                     text: finding.text.clone(),
                 })
                 .collect(),
+        }
+    }
+
+    /// How the aggregator itself stands.
+    fn observer(self) -> api::Observer {
+        let observer = &self.snapshot.observer;
+        let blind_to = observer.blind_to.iter();
+        api::Observer {
+            state: word(observer.state.as_str()),
+            since: observer.since.map(|since| self.time(since)),
+            age_ms: observer.since.map(|since| self.age_ms(since)),
+            reason: observer.since.map(|_| observer.reason.clone()),
+            blind_instances: count(observer.blind_instances),
+            instances: count(observer.instances),
+            blind_to: blind_to.take(MAX_BLIND).map(text).collect(),
         }
     }
 

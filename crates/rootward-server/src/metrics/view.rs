@@ -73,6 +73,23 @@ impl Collector for View {
             None,
             count(snapshot.open_incidents.len()),
         )?;
+        let own = &snapshot.observer;
+        one(
+            "observer_fault",
+            "1 while the aggregator itself cannot see what it should, else 0.",
+            None,
+            f64::from(u8::from(own.is_fault())),
+        )?;
+        one(
+            "observer_blind_instances",
+            "Instances whose last poll failed by an error of the aggregator's machine, while that is its own fault.",
+            None,
+            count(if own.is_fault() {
+                own.blind_instances
+            } else {
+                0
+            }),
+        )?;
         if let Some(epoch) = snapshot.epoch {
             one(
                 "epoch_number",

@@ -42,7 +42,12 @@ pub(super) fn of_failure(error: &FetchError) -> PollOutcome {
     if category == ErrorCategory::Protocol {
         PollOutcome::Malformed(text)
     } else {
-        PollOutcome::NoAnswer { category, text }
+        let side = error.side();
+        PollOutcome::NoAnswer {
+            category,
+            text,
+            side,
+        }
     }
 }
 

@@ -73,6 +73,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
             zone: None,
             page_within: Duration::from_secs(45),
             page_unknown_after: Duration::from_secs(120),
+            self_checks: Vec::new(),
         },
         listen_internal: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         map: Map::build(MapParts {

@@ -1,5 +1,5 @@
 //! Instances that are found by a name: in a mount and a network of their own, where this test writes `/etc/hosts` and
-//! answers no question of the resolver.
+//! answers no question of the resolver. And what the aggregator says of itself when it is the one that cannot see.
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
@@ -9,6 +9,8 @@ mod fleet;
 #[path = "../it/running.rs"]
 #[expect(dead_code, reason = "the other tests of this crate use more of it")]
 mod running;
+
+mod observer;
 
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
@@ -29,20 +31,25 @@ const NEIGHBOURS: usize = 500;
 /// Where the files are that stand in for those of the machine.
 const DIRECTORY: &str = "ROOTWARD_TEST_NAMES";
 
-/// Runs the test below where `/etc/hosts` and `/etc/resolv.conf` are ours and loopback is all there is.
 #[test]
 fn instances_are_found_by_a_name() {
+    alone("in_a_place_of_its_own");
+}
+
+/// Runs a test that is ignored otherwise where `/etc/hosts` and `/etc/resolv.conf` are ours and loopback is all there is.
+fn alone(test: &str) {
     let directory = tempfile::tempdir().unwrap();
     for file in ["hosts", "resolv.conf"] {
         fs::write(directory.path().join(file), "").unwrap();
     }
     let script = "ip link set lo up && mount --bind \"$1/hosts\" /etc/hosts \
                   && mount --bind \"$1/resolv.conf\" /etc/resolv.conf \
-                  && exec \"$0\" --exact in_a_place_of_its_own --ignored --nocapture";
+                  && exec \"$0\" --exact \"$2\" --ignored --nocapture";
     let made = Command::new("unshare")
         .args(["--net", "--mount", "--map-root-user", "sh", "-c", script])
         .arg(std::env::current_exe().unwrap())
         .arg(directory.path())
+        .arg(test)
         .env(DIRECTORY, directory.path())
         .output();
     let Ok(ended) = made else {
@@ -51,7 +58,7 @@ fn instances_are_found_by_a_name() {
     };
     let out = String::from_utf8_lossy(&ended.stdout);
     let errors = String::from_utf8_lossy(&ended.stderr);
-    if !out.contains("in_a_place_of_its_own") {
+    if !out.contains(test) {
         eprintln!("SKIPPED: no namespaces can be made here: {errors}");
         return;
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use diagnosis::{Cause, Diagnosis, Evidence, Impact, Ranked, UnknownInstance};
 pub use incident::{CausePeriod, Incident, Incidents, TimelineEntry, Transition, Transitions};
 pub use overview::{
-    Configuration, Counts, Cycle, Epoch, Finding, Group, Overview, RefusedConfiguration,
+    Configuration, Counts, Cycle, Epoch, Finding, Group, Observer, Overview, RefusedConfiguration,
     ResourceCounts, ServiceCounts,
 };
 pub use resource::{ResourceDetail, ResourceRow};
@@ -25,7 +25,8 @@ pub use service::{
     Component, Dependency, Instance, InstanceCounts, LastPoll, ServiceDetail, ServiceRow,
 };
 pub use words::{
-    CauseKind, CauseState, ImpactEffect, IncidentState, Label, LabelSource, NodeKind, PollOutcome,
+    CauseKind, CauseState, ImpactEffect, IncidentState, Label, LabelSource, NodeKind,
+    ObserverState, PollOutcome,
 };
 
 /// What the field `api` of the overview says.

@@ -4,7 +4,7 @@ use rootward_core::ServiceStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::v1::api::{Incident, ResourceRow, ServiceRow};
+use crate::v1::api::{Incident, ObserverState, ResourceRow, ServiceRow};
 use crate::{Time, Word};
 
 /// How everything is.
@@ -37,6 +37,9 @@ pub struct Overview {
     /// How the configuration of the aggregator stands. Absent from one that cannot say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<Configuration>,
+    /// How the aggregator itself stands. Absent from one that cannot say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observer: Option<Observer>,
     /// Services that are shown as one.
     #[serde(default)]
     pub groups: Vec<Group>,
@@ -46,6 +49,29 @@ pub struct Overview {
     /// Where the map and the reports disagree.
     #[serde(default)]
     pub findings: Vec<Finding>,
+}
+
+/// How the aggregator itself stands: whether what it does not see is its own trouble.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Observer {
+    /// In a word.
+    pub state: Word<ObserverState>,
+    /// Since when it is anything but seeing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// Milliseconds since then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
+    /// Why, in a sentence. Absent while it sees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Instances that it could not ask.
+    pub blind_instances: u64,
+    /// Instances that it polls.
+    pub instances: u64,
+    /// The services of those that it could not ask, at most 200.
+    #[serde(default)]
+    pub blind_to: Vec<String>,
 }
 
 /// A round of polls.

@@ -76,6 +76,20 @@ wire_words! {
 }
 
 wire_words! {
+    /// How the aggregator itself stands as an observer.
+    ObserverState {
+        /// Nothing speaks against what it sees.
+        Sees = "sees",
+        /// Much failed at once by errors of its own machine; self checks are under way.
+        Suspect = "suspect",
+        /// The trouble is its own: what it cannot ask is unknown.
+        Fault = "fault",
+        /// Much fails at once, and the trouble is not its own.
+        Refused = "refused",
+    }
+}
+
+wire_words! {
     /// What can be at fault.
     CauseKind {
         /// A service or a resource.
@@ -96,6 +110,8 @@ wire_words! {
         Version = "version",
         /// An entry point that is not seen. Only in incidents.
         Unseen = "unseen",
+        /// The aggregator itself, which cannot see. Only in incidents.
+        Observer = "observer",
     }
 }
 
