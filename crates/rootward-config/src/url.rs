@@ -1,4 +1,4 @@
-//! The address of a report: an `http` or `https` URL, checked for shape.
+//! The address of a report: an `http` or `https` URL, or a `grpc` or `grpcs` one of a health service, checked for shape.
 //!
 //! No message repeats any part of a URL: the wrong part may be a password.
 
@@ -29,22 +29,35 @@ pub(crate) struct TargetUrl {
 enum Scheme {
     Http,
     Https,
+    Grpc,
+    Grpcs,
 }
 
 impl Scheme {
-    const ALL: [Self; 2] = [Self::Http, Self::Https];
+    const ALL: [Self; 4] = [Self::Http, Self::Https, Self::Grpc, Self::Grpcs];
 
     const fn word(self) -> &'static str {
         match self {
             Self::Http => "http",
             Self::Https => "https",
+            Self::Grpc => "grpc",
+            Self::Grpcs => "grpcs",
         }
     }
 
-    const fn usual_port(self) -> u16 {
+    /// The port of a URL that names none. gRPC has no usual one.
+    const fn usual_port(self) -> Option<u16> {
         match self {
-            Self::Http => 80,
-            Self::Https => 443,
+            Self::Http => Some(80),
+            Self::Https => Some(443),
+            Self::Grpc | Self::Grpcs => None,
+        }
+    }
+
+    const fn is_grpc(self) -> bool {
+        match self {
+            Self::Http | Self::Https => false,
+            Self::Grpc | Self::Grpcs => true,
         }
     }
 }
@@ -58,7 +71,7 @@ impl fmt::Display for TargetUrl {
             path_and_query,
         } = self;
         write!(f, "{}://{host}", scheme.word())?;
-        if *port != scheme.usual_port() {
+        if Some(*port) != scheme.usual_port() {
             write!(f, ":{port}")?;
         }
         f.write_str(path_and_query)
@@ -78,7 +91,7 @@ impl TargetUrl {
             .into_iter()
             .find(|known| scheme.eq_ignore_ascii_case(known.word()))
         else {
-            let message = "the URL begins neither with http:// nor with https://";
+            let message = "the URL begins with none of http://, https://, grpc:// and grpcs://";
             return Err(Fault::new(message, EXAMPLE));
         };
         if rest.contains('#') {
@@ -94,7 +107,17 @@ impl TargetUrl {
             ));
         }
         let (host, port) = split_port(authority, scheme)?;
+        let service = path_and_query.strip_prefix('/').unwrap_or(path_and_query);
+        if scheme.is_grpc() && service.contains(['/', '?', '%']) {
+            let message =
+                "the URL of a gRPC service has more than the name of the service behind its port";
+            return Err(Fault::new(
+                message,
+                "write it like grpc://stock:50051/shop.v1.Stock",
+            ));
+        }
         let path_and_query = match path_and_query {
+            "" if scheme.is_grpc() => "/".to_owned(),
             "" => DEFAULT_PATH.to_owned(),
             query if query.starts_with('?') => format!("{DEFAULT_PATH}{query}"),
             given => given.to_owned(),
@@ -111,9 +134,14 @@ impl TargetUrl {
     /// Whether it is asked over TLS.
     pub(crate) const fn is_secured(&self) -> bool {
         match self.scheme {
-            Scheme::Http => false,
-            Scheme::Https => true,
+            Scheme::Http | Scheme::Grpc => false,
+            Scheme::Https | Scheme::Grpcs => true,
         }
+    }
+
+    /// Whether a gRPC server is asked.
+    pub(crate) const fn is_grpc(&self) -> bool {
+        self.scheme.is_grpc()
     }
 
     /// Whether its host is an address and no name.
@@ -134,7 +162,13 @@ fn split_port(authority: &str, scheme: Scheme) -> Result<(&str, u16), Fault> {
     // Colons inside the brackets of an IPv6 address are not before a port.
     let after_brackets = authority.rfind(']').map_or(0, |at| at + 1);
     let Some(colon) = authority[after_brackets..].find(':') else {
-        return Ok((authority, scheme.usual_port()));
+        return match scheme.usual_port() {
+            Some(port) => Ok((authority, port)),
+            None => Err(Fault::new(
+                "the URL names no port",
+                "write it like grpc://stock:50051/shop.v1.Stock",
+            )),
+        };
     };
     let (host, port) = authority.split_at(after_brackets + colon);
     let digits = &port[1..];
@@ -322,8 +356,8 @@ mod tests {
         );
         insta::assert_snapshot!(sentences.join("\n"), @"
         not a URL; write it like http://cart.shop.svc:8790/health
-        the URL begins neither with http:// nor with https://; write it like http://cart.shop.svc:8790/health
-        the URL begins neither with http:// nor with https://; write it like http://cart.shop.svc:8790/health
+        the URL begins with none of http://, https://, grpc:// and grpcs://; write it like http://cart.shop.svc:8790/health
+        the URL begins with none of http://, https://, grpc:// and grpcs://; write it like http://cart.shop.svc:8790/health
         the URL has no host; write it like http://cart.shop.svc:8790/health
         the URL has no host; write it like http://cart.shop.svc:8790/health
         the URL has no valid port; allowed are 1 to 65535, or no `:` at all for the usual port; an IPv6 address stands in brackets
@@ -359,7 +393,7 @@ mod tests {
             if let Ok(url) = TargetUrl::parse(&text) {
                 let uri: http::Uri = url.to_string().parse().expect("accepted above");
                 prop_assert_eq!(uri.host(), Some(url.host.as_str()));
-                prop_assert_eq!(uri.port_u16().unwrap_or(url.scheme.usual_port()), url.port);
+                prop_assert_eq!(uri.port_u16().or(url.scheme.usual_port()), Some(url.port));
                 prop_assert_eq!(uri.path_and_query().map(|p| p.as_str()), Some(url.path_and_query.as_str()));
                 prop_assert_eq!(TargetUrl::parse(&url.to_string()), Ok(url));
             }

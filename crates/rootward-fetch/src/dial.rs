@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::connect::connect;
 use crate::error::{Phase, Trace};
 use crate::seen::Io;
+use crate::tls::Speaks;
 use crate::{FetchError, Target, settle};
 
 /// A connection on which nothing has been asked yet.
@@ -89,7 +90,8 @@ impl Dialed {
             remote: Some(self.remote),
             ..Trace::default()
         };
-        let outcome = tokio::time::timeout(deadline, secured.handshake(stream, false)).await;
+        let outcome =
+            tokio::time::timeout(deadline, secured.handshake(stream, Speaks::Whatever)).await;
         let (stream, _) = settle(outcome, deadline, trace)?;
         Ok(Self {
             stream: Stream::Secured(stream),

@@ -55,6 +55,8 @@ impl FetchError {
             | Kind::BadBody(_)
             | Kind::LongBody { .. }
             | Kind::Encoded => ErrorCategory::Protocol,
+            #[cfg(feature = "grpc")]
+            Kind::NotHttp2(_) | Kind::BadMessage => ErrorCategory::Protocol,
         }
     }
 
@@ -80,6 +82,8 @@ impl FetchError {
             | Kind::BadBody(_)
             | Kind::LongBody { .. }
             | Kind::Encoded => Side::There,
+            #[cfg(feature = "grpc")]
+            Kind::NotHttp2(_) | Kind::BadMessage => Side::There,
         }
     }
 
@@ -204,6 +208,12 @@ pub(crate) enum Kind {
     LongBody { max: usize },
     #[error("the body has a content encoding, which was not asked for")]
     Encoded,
+    #[cfg(feature = "grpc")]
+    #[error("the answer is not HTTP/2 within its bounds")]
+    NotHttp2(#[source] Foreign),
+    #[cfg(feature = "grpc")]
+    #[error("the body is not one message of gRPC")]
+    BadMessage,
 }
 
 /// A duration for a sentence: `500 ms`, `2 s`, `1.5 s`.

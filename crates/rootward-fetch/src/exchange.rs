@@ -28,7 +28,7 @@ pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 pub const MAX_HEADERS: usize = 100;
 
 /// What we call ourselves, unless the caller knows better.
-const OUR_NAME: &str = concat!("rootward/", env!("CARGO_PKG_VERSION"));
+pub(crate) const OUR_NAME: &str = concat!("rootward/", env!("CARGO_PKG_VERSION"));
 
 pub(crate) type Message = http::Request<Full<Bytes>>;
 

@@ -1,7 +1,8 @@
 //! Asks one HTTP question: one deadline over the whole exchange, one byte cap, no redirects, typed outcomes.
 //!
-//! Used by the poller, by checks of other services and by the command line. HTTP/1.1 only, over plain
-//! TCP; with the feature `tls` also over TLS, for targets made with `Target::parse_with`. There is no pool, no proxy, no environment, no decompression and no background task: a connection is
+//! Used by the poller, by checks of other services and by the command line. HTTP/1.1 over plain
+//! TCP; with the feature `tls` also over TLS, for targets made with `Target::parse_with`; with the feature `grpc` one unary call over
+//! HTTP/2. There is no pool, no proxy, no environment, no decompression and no background task: a connection is
 //! driven by whoever waits for its answer, and dropping the future closes the socket.
 //!
 //! ```no_run
@@ -23,6 +24,8 @@ mod dial;
 mod error;
 mod exchange;
 mod fault;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod reach;
 mod seen;
 mod target;
@@ -46,6 +49,8 @@ pub use dial::{Dialed, dial};
 pub use error::{FetchError, Phase};
 pub use exchange::{MAX_HEAD_BYTES, MAX_HEADERS};
 pub use fault::TlsFault;
+#[cfg(feature = "grpc")]
+pub use grpc::{GrpcAnswer, GrpcCall, GrpcCaller};
 pub use reach::{Reached, reach, resolve};
 pub use target::{Target, TargetError};
 #[cfg(feature = "tls")]
@@ -55,6 +60,7 @@ use connect::connect;
 use error::{Kind, Trace};
 use exchange::{Live, message};
 use seen::Io;
+use tls::Speaks;
 
 /// A question.
 #[derive(Debug, Clone, Copy)]
@@ -169,7 +175,7 @@ async fn live(
         None => (Box::new(stream), None),
         Some(secured) => {
             trace.phase = Phase::Securing;
-            secured.handshake(stream, true).await?
+            secured.handshake(stream, Speaks::Http1).await?
         }
     };
     Live::new(stream, remote, certificate_expires).await

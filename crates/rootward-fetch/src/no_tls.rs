@@ -8,6 +8,18 @@ use crate::TlsFault;
 use crate::error::Kind;
 use crate::seen::Io;
 
+/// What is spoken over TLS, as the handshake says it (ALPN, RFC 7301).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    #[cfg(feature = "grpc")]
+    Http2,
+    /// Something else: nothing is said.
+    Whatever,
+}
+
 /// Nothing is secured without the feature.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Secured {}
@@ -17,7 +29,7 @@ impl Secured {
     pub(crate) async fn handshake(
         &self,
         _stream: TcpStream,
-        _for_http: bool,
+        _speaks: Speaks,
     ) -> Result<(Box<dyn Io>, Option<SystemTime>), Kind> {
         match *self {}
     }

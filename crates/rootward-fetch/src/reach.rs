@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connect::{addresses, connect};
 use crate::error::{Phase, Trace};
+use crate::tls::Speaks;
 use crate::{FetchError, Target, settle};
 
 /// Resolves the name of a target, for protocols that are not asked here.
@@ -54,7 +55,7 @@ pub async fn reach(target: &Target, deadline: Duration) -> Result<Reached, Fetch
             None => None,
             Some(secured) => {
                 trace.phase = Phase::Securing;
-                secured.handshake(stream, false).await?.1
+                secured.handshake(stream, Speaks::Whatever).await?.1
             }
         };
         Ok(Reached {

@@ -202,6 +202,19 @@ impl Target {
         self.secured.as_ref()
     }
 
+    /// The URL of this host with another path, as HTTP/2 asks for it.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn uri_of(&self, path: &'static str) -> http::Uri {
+        let mut parts = http::uri::Parts::default();
+        parts.scheme = Some(match self.secured {
+            None => http::uri::Scheme::HTTP,
+            Some(_) => http::uri::Scheme::HTTPS,
+        });
+        parts.authority = self.authority().parse().ok();
+        parts.path_and_query = Some(PathAndQuery::from_static(path));
+        http::Uri::from_parts(parts).unwrap_or_default()
+    }
+
     pub(crate) fn path_and_query(&self) -> PathAndQuery {
         self.path.clone()
     }

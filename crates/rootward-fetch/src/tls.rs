@@ -46,6 +46,8 @@ pub const MAX_ROOTS_BYTES: u64 = 4 * 1024 * 1024;
 pub struct Tls {
     /// Speaks HTTP/1.1 and says so (ALPN, RFC 7301).
     http: Arc<ClientConfig>,
+    #[cfg(feature = "grpc")]
+    http2: Arc<ClientConfig>,
     /// For a server of which only the certificate is of interest, whatever it speaks behind it.
     any: Arc<ClientConfig>,
     roots: Arc<RootCertStore>,
@@ -135,8 +137,16 @@ impl Tls {
         any.resumption = Resumption::disabled();
         let mut http = any.clone();
         http.alpn_protocols = vec![b"http/1.1".to_vec()];
+        #[cfg(feature = "grpc")]
+        let http2 = {
+            let mut http2 = any.clone();
+            http2.alpn_protocols = vec![b"h2".to_vec()];
+            Arc::new(http2)
+        };
         Self {
             http: Arc::new(http),
+            #[cfg(feature = "grpc")]
+            http2,
             any: Arc::new(any),
             roots,
         }
@@ -184,6 +194,18 @@ enum TlsProblem {
     NoRoots,
 }
 
+/// What is spoken over TLS, as the handshake says it (ALPN, RFC 7301).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    #[cfg(feature = "grpc")]
+    Http2,
+    /// Something else: nothing is said.
+    Whatever,
+}
+
 /// A name, and who is trusted to vouch for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Secured {
@@ -204,12 +226,13 @@ impl Secured {
     pub(crate) async fn handshake(
         &self,
         stream: TcpStream,
-        for_http: bool,
+        speaks: Speaks,
     ) -> Result<(Box<dyn Io>, Option<SystemTime>), Kind> {
-        let config = if for_http {
-            &self.tls.http
-        } else {
-            &self.tls.any
+        let config = match speaks {
+            Speaks::Http1 => &self.tls.http,
+            #[cfg(feature = "grpc")]
+            Speaks::Http2 => &self.tls.http2,
+            Speaks::Whatever => &self.tls.any,
         };
         let connector = TlsConnector::from(Arc::clone(config));
         let stream = connector

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use rootward_core::engine::{Poll, PollOutcome};
 use rootward_core::{ErrorCategory, InstanceId, Moment, Side};
-use rootward_fetch::{Connection, Limits, Target};
+use rootward_fetch::{Connection, GrpcCall, GrpcCaller, Limits, Target};
 use rootward_wire::limits::MAX_REPORT_BYTES;
 use tokio::sync::Semaphore;
 use tokio::task::{self, AbortHandle, JoinError, JoinSet};
@@ -22,10 +23,12 @@ use crate::events;
 use crate::metrics::Metrics;
 
 mod foreign;
+mod grpc;
 mod outcome;
 
 use foreign::Foreign;
 pub(crate) use foreign::Reader;
+pub(crate) use grpc::question;
 
 /// Polls that wait for an answer at the same time. At most as many targets hang at once; with the usual time limit of
 /// 2 s, it takes more than a thousand hanging targets in 10 s before others are late.
@@ -35,10 +38,20 @@ pub(crate) const MAX_POLLS_IN_FLIGHT: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     pub(crate) target: Target,
+    pub(crate) asked: Question,
     pub(crate) timeout: Duration,
     pub(crate) reader: Reader,
     /// What is sent besides the name that rootward-fetch gives itself.
     pub(crate) headers: Arc<[(HeaderName, HeaderValue)]>,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// GET.
+    Http,
+    /// `grpc.health.v1.Health/Check` with this message.
+    Grpc(Arc<[u8]>),
 }
 
 /// Runs polls.
@@ -69,8 +82,25 @@ pub(crate) struct Begun {
 /// What one poll of a target hands to the next.
 #[derive(Debug)]
 struct Kept {
-    connection: Connection,
+    asker: Asker,
     foreign: Foreign,
+}
+
+/// Who asks.
+#[derive(Debug)]
+enum Asker {
+    Http(Box<Connection>),
+    Grpc(GrpcCaller, Arc<[u8]>),
+}
+
+impl Asker {
+    fn of(ask: &Ask) -> Self {
+        let target = ask.target.clone();
+        match &ask.asked {
+            Question::Http => Self::Http(Box::new(Connection::new(target))),
+            Question::Grpc(message) => Self::Grpc(GrpcCaller::new(target), Arc::clone(message)),
+        }
+    }
 }
 
 /// A poll that runs.
@@ -105,7 +135,7 @@ impl Poller {
             .get(&begun.instance)
             .expect("engine and poller have their targets from the same list");
         let kept = self.idle.remove(&begun.instance).unwrap_or_else(|| Kept {
-            connection: Connection::new(ask.target.clone()),
+            asker: Asker::of(ask),
             foreign: Foreign::default(),
         });
         let poll = ask_once(
@@ -127,7 +157,7 @@ impl Poller {
         let before = std::mem::replace(&mut self.asks, asks);
         let asks = &self.asks;
         let same = |id: &InstanceId| {
-            let known = |ask: &Ask| (ask.target.clone(), ask.reader.choice());
+            let known = |ask: &Ask| (ask.target.clone(), ask.asked.clone(), ask.reader.choice());
             asks.get(id).map(known) == before.get(id).map(known)
         };
         self.idle.retain(|id, _| same(id));
@@ -230,22 +260,41 @@ async fn ask_once(
         max_body_bytes: MAX_REPORT_BYTES,
     };
     let sent = Instant::now();
-    let mut headers = ask.headers.to_vec();
-    headers.extend(kept.foreign.condition());
-    let result = kept.connection.get(&headers, &limits).await;
-    let took_us = micros(sent.elapsed());
-    let finished = clock.now();
-    let outcome = match result {
-        Ok(answer) => {
-            let asked = outcome::Asked {
-                id: &begun.instance,
-                reader: &ask.reader,
-                foreign: &mut kept.foreign,
-            };
-            outcome::of_answer(&answer, asked, finished)
-        }
-        Err(error) => outcome::of_failure(&error),
+    let mut asked = outcome::Asked {
+        id: &begun.instance,
+        reader: &ask.reader,
+        foreign: &mut kept.foreign,
     };
+    let (outcome, took, finished) = match &mut kept.asker {
+        Asker::Http(connection) => {
+            let mut headers = ask.headers.to_vec();
+            headers.extend(asked.foreign.condition());
+            let result = connection.get(&headers, &limits).await;
+            let (took, finished) = (sent.elapsed(), clock.now());
+            let outcome = match result {
+                Ok(answer) => outcome::of_answer(&answer, asked, finished),
+                Err(error) => outcome::of_failure(&error),
+            };
+            (outcome, took, finished)
+        }
+        Asker::Grpc(caller, message) => {
+            let credentials = ask.headers.iter().filter(|(name, _)| name == AUTHORIZATION);
+            let credentials: Vec<_> = credentials.cloned().collect();
+            let call = GrpcCall {
+                method: grpc::METHOD,
+                message,
+                headers: &credentials,
+            };
+            let result = caller.call(call, &limits).await;
+            let (took, finished) = (sent.elapsed(), clock.now());
+            let outcome = match result {
+                Ok(answer) => grpc::of_answer(&answer, &mut asked, finished),
+                Err(error) => outcome::of_failure(&error),
+            };
+            (outcome, took, finished)
+        }
+    };
+    let took_us = micros(took);
     let poll = Poll {
         instance: begun.instance,
         started: begun.released,
@@ -276,6 +325,7 @@ mod tests {
         let asks = targets.iter().map(|(service, address, timeout)| {
             let ask = Ask {
                 target: Target::parse(&format!("http://{address}/health")).unwrap(),
+                asked: Question::Http,
                 timeout: *timeout,
                 reader: Reader::of_anything(),
                 headers: Arc::new([]),

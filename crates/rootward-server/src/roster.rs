@@ -142,6 +142,7 @@ impl Roster {
             named.ids(service).map(move |(id, address)| {
                 let ask = Ask {
                     target: named.ask.target.clone().pinned(&[address]),
+                    asked: named.ask.asked.clone(),
                     timeout: named.ask.timeout,
                     reader: named.ask.reader.clone(),
                     headers: Arc::clone(&named.ask.headers),

@@ -15,7 +15,7 @@ use rootward_core::{Settings, Target};
 use rootward_fetch::{Tls, TlsError};
 
 use crate::error::{Error, Kind};
-use crate::poller::{Ask, Reader};
+use crate::poller::{self, Ask, Question, Reader};
 use crate::roster::{Named, Roster};
 
 pub(crate) fn settings(config: &Checked) -> Settings {
@@ -57,6 +57,7 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
         let url = asked(&spec.url, spec.roots.as_deref(), &spec.id, &mut trust)?;
         let ask = Ask {
             target: url,
+            asked: question(&spec.url),
             timeout: spec.timeout,
             reader: reader(spec.format, spec.thresholds),
             headers: headers(spec.auth.as_ref()),
@@ -69,6 +70,7 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
         let target = asked(&spec.url, spec.roots.as_deref(), service, &mut trust)?;
         let ask = Ask {
             target,
+            asked: question(&spec.url),
             timeout: spec.timeout,
             reader: reader(spec.format, spec.thresholds),
             headers: headers(spec.auth.as_ref()),
@@ -102,6 +104,27 @@ fn headers(auth: Option<&Credential>) -> Arc<[(HeaderName, HeaderValue)]> {
     headers.into()
 }
 
+/// What is asked of a URL: `grpc://HOST:PORT/SERVICE` names a service of gRPC.
+fn question(url: &str) -> Question {
+    match grpc(url) {
+        None => Question::Http,
+        Some((_, rest)) => {
+            let service = rest.split_once('/').map_or("", |(_, service)| service);
+            Question::Grpc(poller::question(service).into())
+        }
+    }
+}
+
+/// Whether a URL is one of gRPC: over TLS or not, and what stands behind the scheme.
+fn grpc(url: &str) -> Option<(bool, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    match scheme.to_ascii_lowercase().as_str() {
+        "grpc" => Some((false, rest)),
+        "grpcs" => Some((true, rest)),
+        _ => None,
+    }
+}
+
 /// Whom to ask: never at a link-local address, whatever a name resolves to.
 fn asked(
     url: &str,
@@ -109,6 +132,16 @@ fn asked(
     who: &impl ToString,
     trust: &mut Trust,
 ) -> Result<rootward_fetch::Target, Error> {
+    let over_http;
+    let url = match grpc(url) {
+        None => url,
+        Some((secured, rest)) => {
+            let authority = rest.split('/').next().unwrap_or_default();
+            let scheme = if secured { "https" } else { "http" };
+            over_http = format!("{scheme}://{authority}/");
+            &over_http
+        }
+    };
     let secured = url
         .get(..8)
         .is_some_and(|start| start.eq_ignore_ascii_case("https://"));
@@ -202,6 +235,8 @@ mod tests {
                 format!("HTTP://A{character}"),
                 format!("https://a{character}b:443/"),
                 format!("Https://[::{character}]/"),
+                format!("grpc://a{character}b:443/shop.v1.Stock"),
+                format!("GRPCS://a:443/a{character}b"),
             ] {
                 let Some(config) = compiled(&url) else {
                     continue;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rootward_core::{InstanceId, Name};
+use rootward_formats::{Choice, Format};
 
 use super::timing::Timing;
 use crate::checked::{DnsSpec, TargetSpec};
@@ -32,6 +33,7 @@ pub(super) fn check(
         let roots = service.roots.value().or(usual_roots);
         let format = service.format.value().or(usual_format);
         let format = format.copied().unwrap_or_default();
+        check_grpc_format(service, log);
         let timing = defaults.of_service(&service.timing, log);
         if let (Field::Given(url), Some(service), Some(timing)) =
             (&service.dns, service.name.value(), &timing)
@@ -93,6 +95,23 @@ pub(super) fn check(
         }
     }
     (targets, dns)
+}
+
+/// A gRPC server answers in one way only.
+fn check_grpc_format(service: &RawService, log: &mut Log) {
+    let Field::Given(format) = &service.format else {
+        return;
+    };
+    let is_fit = match format.value {
+        Choice::Auto | Choice::Named(Format::Grpc) => true,
+        Choice::Named(_) => false,
+    };
+    let mut urls = service.urls.iter().map(|url| &url.url.value);
+    let dns = service.dns.value().is_some_and(TargetUrl::is_grpc);
+    if !is_fit && (dns || urls.any(TargetUrl::is_grpc)) {
+        let message = "a grpc:// URL is answered as grpc.health.v1 and in no other format";
+        log.problem(&format.place, Fault::new(message, "remove `format`"));
+    }
 }
 
 /// Whoever says whom to believe expects a certificate to be shown.

@@ -7,6 +7,7 @@ mod behaviours;
 #[path = "../it/fleet.rs"]
 #[expect(dead_code, reason = "the other tests of this crate use more of it")]
 mod fleet;
+mod grpc;
 #[path = "../it/running.rs"]
 #[expect(dead_code, reason = "the other tests of this crate use more of it")]
 mod running;

@@ -20,6 +20,8 @@ use tokio_rustls::TlsAcceptor;
 pub(crate) enum Step {
     /// Waits for a whole question.
     Question,
+    /// Waits for a whole call of HTTP/2.
+    Call,
     /// Sends this at once.
     Send(Vec<u8>),
     /// Sends this, one byte at a time.
@@ -112,6 +114,7 @@ async fn follow(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: Vec<Ste
 async fn one(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), step: Step) -> Option<()> {
     match step {
         Step::Question => question(stream).await,
+        Step::Call => call(stream).await,
         Step::Send(bytes) => send(stream, &bytes).await,
         Step::Trickle(text) => {
             for byte in text.bytes() {
@@ -174,4 +177,33 @@ async fn question(stream: &mut (impl AsyncRead + Unpin)) -> Option<()> {
         head.extend_from_slice(&chunk[..count]);
     }
     Some(())
+}
+
+/// Bytes before the frames of HTTP/2 (RFC 9113, section 3.4).
+const PREFACE: usize = 24;
+/// The head of a frame (section 4.1).
+const FRAME_HEAD: usize = 9;
+
+/// Waits until a whole call of HTTP/2 has come: the frame that ends its stream.
+async fn call(stream: &mut (impl AsyncRead + Unpin)) -> Option<()> {
+    const END_STREAM: u8 = 1;
+    let mut came = Vec::new();
+    let mut at = PREFACE;
+    loop {
+        let mut chunk = [0; 1024];
+        let count = stream
+            .read(&mut chunk)
+            .await
+            .ok()
+            .filter(|count| *count > 0)?;
+        came.extend_from_slice(&chunk[..count]);
+        while let Some(head) = came.get(at..at + FRAME_HEAD) {
+            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+            let has_stream = matches!(head[3], 0 | 1);
+            if has_stream && head[4] & END_STREAM != 0 && came.len() >= at + FRAME_HEAD + length {
+                return Some(());
+            }
+            at += FRAME_HEAD + length;
+        }
+    }
 }
