@@ -1,5 +1,6 @@
 //! The command line: what can be typed, and what the help says about it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -242,6 +243,9 @@ pub(crate) struct Probe {
     /// probe allows, or what it says is lost.
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = PROBE_TIMEOUT)]
     pub(crate) timeout: Duration,
+    /// For https://: whom to trust, certificates in PEM. Without it, whom this machine trusts.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -250,8 +254,11 @@ It asks a few hundred times, at most twelve at once, and changes nothing. With s
 intervals of the service, and says how long at most. docs/conform.md says how to set it up;
 docs/spec/conformance-v1.md has the rules.
 
-Exit codes: 0 no promise is broken, 1 some are, 2 what was given is wrong or the port of a stub is in use,
-4 the service cannot be reached.")]
+A command after -- is the service: it is started here, without a shell, and its start and its end are tested, too. With
+stubs it is started twice, the first time while they do not answer. Whatever happens, no process of its group is left.
+
+Exit codes: 0 no promise is broken, 1 some are, 2 what was given is wrong or an address is in use,
+4 the service cannot be reached, or does not start, 130 ended by Ctrl-C.")]
 pub(crate) struct Conform {
     /// The address of the probes, such as http://127.0.0.1:8790.
     #[arg(value_name = "URL")]
@@ -263,6 +270,15 @@ pub(crate) struct Conform {
     /// The file with a token for the detailed report.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Where grpc.health.v1 is answered, without TLS.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) grpc: Option<String>,
+    /// For https://: whom to trust, certificates in PEM. Without it, whom this machine trusts.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Ask more than a limit of rate allows, too. That locks this machine out of the service for some seconds.
+    #[arg(long)]
+    pub(crate) limits: bool,
     /// How many failures in a row take a component down, as the service was configured.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) fall: u8,
@@ -275,6 +291,15 @@ pub(crate) struct Conform {
     /// Print the outcome as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// How long the command may take until /startupz says that it has started.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "60s", requires = "command")]
+    pub(crate) start_within: Duration,
+    /// How long it may take from SIGTERM until its process is gone.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "30s", requires = "command")]
+    pub(crate) drain_within: Duration,
+    /// The service, to be started for the test: a program and its arguments, after --.
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub(crate) command: Vec<OsString>,
 }
 
 /// Whom to ask.

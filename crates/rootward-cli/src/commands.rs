@@ -13,9 +13,11 @@ pub(crate) mod token;
 pub(crate) mod validate;
 
 use std::io::Write;
+use std::path::Path;
 
 use rootward_config::Problems;
 use rootward_demo::aggregator::{Client, words};
+use rootward_fetch::{Target, Tls};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
@@ -39,6 +41,31 @@ fn client(url: &str) -> Result<Client, Trouble> {
         Trouble::new(Exit::WrongInput, format!("--url cannot be asked: {error}"))
             .with_help("write it like http://127.0.0.1:8791")
     })
+}
+
+/// What is asked by a URL that was typed, with the certificates of a file if it is `https://`.
+fn target(url: &str, ca: Option<&Path>, example: &str) -> Result<Target, Trouble> {
+    let wrong = |why: String| Trouble::new(Exit::WrongInput, why);
+    let unusable = |error: rootward_fetch::TargetError| {
+        wrong(format!("the URL cannot be asked: {error}"))
+            .with_help(format!("write it like {example}"))
+    };
+    let is_secured = url
+        .split_once("://")
+        .is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("https"));
+    if !is_secured {
+        return match ca {
+            Some(_) => Err(wrong("--ca is for https:// only".to_owned())),
+            None => Target::parse(url).map_err(unusable),
+        };
+    }
+    let tls = match ca {
+        Some(file) => Tls::trusting_file(file)
+            .map_err(|error| wrong(format!("--ca {}: {error}", file.display())))?,
+        None => Tls::system()
+            .map_err(|error| wrong(error.to_string()).with_help("--ca FILE says whom to trust"))?,
+    };
+    Target::parse_with(url, &tls).map_err(unusable)
 }
 
 /// The problems of a configuration, each in a line of its own that is not wrapped: editors jump to `file:line:column`.

@@ -9,6 +9,7 @@ use rootward_fetch::{FetchError, Limits, Request, Target, TargetError, fetch};
 use tokio::time::sleep;
 
 use crate::detail::Detail;
+use crate::grpc::Grpc;
 use crate::leak;
 use crate::rule::Rule;
 use crate::verdict::{Evidence, Ledger};
@@ -65,7 +66,7 @@ impl Seen {
     }
 
     /// How long the service asks to wait.
-    fn retry_after(&self) -> Duration {
+    pub(crate) fn retry_after(&self) -> Duration {
         let seconds = self
             .header("retry-after")
             .and_then(|text| text.parse().ok());
@@ -111,6 +112,7 @@ pub(crate) struct Asker {
     prefix: String,
     token: Option<HeaderValue>,
     secret: Option<String>,
+    grpc: Option<Grpc>,
     leaks: Mutex<Leaks>,
 }
 
@@ -130,8 +132,21 @@ impl Asker {
             prefix,
             token: bearer.and_then(|text| HeaderValue::try_from(text).ok()),
             secret: token.map(str::to_owned),
+            grpc: None,
             leaks: Mutex::default(),
         }
+    }
+
+    /// And grpc.health.v1 there.
+    pub(crate) fn with_grpc(self, target: Option<&Target>) -> Self {
+        Self {
+            grpc: target.and_then(Grpc::new),
+            ..self
+        }
+    }
+
+    pub(crate) const fn grpc(&self) -> Option<&Grpc> {
+        self.grpc.as_ref()
     }
 
     /// The target of a path below the address.

@@ -19,6 +19,7 @@ const NOW: Moment = Moment::from_millis(u64::MAX / 2);
 /// What counts of a report.
 #[derive(Debug, Clone)]
 pub(crate) struct Detail {
+    pub(crate) service: String,
     pub(crate) status: InstanceStatus,
     pub(crate) ready: Option<bool>,
     pub(crate) draining: bool,
@@ -112,6 +113,7 @@ impl Detail {
         let names =
             |names: &[std::borrow::Cow<'_, str>]| names.iter().map(ToString::to_string).collect();
         Some(Self {
+            service: body.service.to_string(),
             status: body.status.known()?,
             ready: body.ready,
             draining: body.draining.unwrap_or(false),

@@ -142,7 +142,7 @@ async fn methods(asker: &Asker, path: &str, code: u16, ledger: &mut Ledger) {
                 Evidence::new(&seen.asked, format!("{}{allow}", seen.came()), right)
             }),
             Err(error) => {
-                let came = format!("no answer: {}", error.kind());
+                let came = format!("no answer: {error}");
                 ledger.broken(rule, Evidence::new(format!("{method} {path}"), came, right));
             }
         }

@@ -10,12 +10,13 @@ use tokio::time::sleep;
 use crate::ask::Asker;
 use crate::course::Course;
 use crate::detail::Detail;
+use crate::grpc::Watched;
 use crate::look::Look;
 use crate::plan::Plan;
 use crate::rule::Rule;
 use crate::stage::{MARKER, Prop};
 use crate::verdict::{Evidence, Ledger};
-use crate::{Progress, deep, endpoints, load};
+use crate::{Progress, deep, endpoints, grpc, load};
 
 /// Assumed of a service whose report does not say how often and how long it checks.
 const UNSAID_INTERVAL: Duration = Duration::from_secs(10);
@@ -224,6 +225,7 @@ impl Faults<'_> {
         let at_most = self.pace.change().max(self.pace.old());
         progress("all dependencies hang", at_most);
         let before = Look::take(self.asker, ledger).await;
+        let mut watched = self.watched().await;
         self.all(Mood::Frozen, true).await;
         let hangs = |index: usize| {
             self.props
@@ -251,6 +253,16 @@ impl Faults<'_> {
             course.judge_damping(true, self.plan.fall, condition, ledger);
             course.judge_recheck(true, self.plan.fall, ledger);
         }
+        if let Some((index, watched)) = &mut watched
+            && courses
+                .get(*index)
+                .is_some_and(|course| course.is_over(true))
+        {
+            let down = grpc::status_of(CheckStatus::Down);
+            watched.expects(down, condition, ledger).await;
+        }
+        self.grpc(&before, ", while dependencies hang", ledger)
+            .await;
         progress("probes while dependencies hang", SLACK);
         load::many(self.asker, ", while dependencies hang", ledger).await;
         endpoints::same_word(self.asker, ledger).await;
@@ -274,6 +286,22 @@ impl Faults<'_> {
             ),
             None => ledger.not_tested(Rule::Concurrent, "the report has no timeout_ms"),
         }
+    }
+
+    /// The first component that can be made to hang, watched over gRPC.
+    async fn watched(&self) -> Option<(usize, Watched)> {
+        let grpc = self.asker.grpc()?;
+        let (index, prop) = self
+            .props
+            .iter()
+            .enumerate()
+            .find(|(_, prop)| prop.kind.can_hang())?;
+        Some((index, grpc.watch(&prop.component).await))
+    }
+
+    async fn grpc(&self, before: &Look, condition: &str, ledger: &mut Ledger) {
+        grpc::readiness(self.asker, before.detail.as_ref(), condition, ledger).await;
+        grpc::components(self.asker, condition, ledger).await;
     }
 
     async fn recover(&self, ledger: &mut Ledger, progress: Progress<'_>) {
@@ -335,6 +363,8 @@ impl Faults<'_> {
             course.judge_recheck(true, self.plan.fall, ledger);
         }
         endpoints::same_word(self.asker, ledger).await;
+        self.grpc(&before, ", while dependencies refuse", ledger)
+            .await;
         self.talkative().await;
     }
 

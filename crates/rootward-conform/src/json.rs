@@ -8,7 +8,8 @@ impl Outcome {
     /// The outcome as JSON.
     ///
     /// `rules` has one entry for each: `rule`, `promise`, `result` (`kept`, `broken`, `not_tested`), `evidence` with
-    /// `asked`, `came` and `right` of what is broken, `reason` of what was not tested.
+    /// `asked`, `came` and `right` of what is broken, `reason` of what was not tested. `ended` is there if the service was
+    /// started for the test and came to its end: `after_ms`, counted from SIGTERM, and `how`, which is null if it was killed.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let (kept, broken, not_tested) = self.counts();
@@ -35,7 +36,7 @@ impl Outcome {
                 entry
             })
             .collect();
-        json!({
+        let mut outcome = json!({
             "specification": "rootward-conformance/1",
             "url": self.url,
             "took_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
@@ -43,6 +44,11 @@ impl Outcome {
             "broken": broken,
             "not_tested": not_tested,
             "rules": rules,
-        })
+        });
+        if let Some(ending) = &self.ending {
+            let after = u64::try_from(ending.after.as_millis()).unwrap_or(u64::MAX);
+            outcome["ended"] = json!({ "after_ms": after, "how": ending.how });
+        }
+        outcome
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use rootward_fetch::Target;
 
+use crate::launch::Launch;
+
 /// The most stubs of one run.
 pub const MAX_STUBS: usize = 16;
 
@@ -18,10 +20,16 @@ pub struct Plan {
     pub token: Option<String>,
     /// What this process stands in for, at most [`MAX_STUBS`].
     pub stubs: Vec<Stub>,
+    /// Where grpc.health.v1 is answered, without TLS; of the target, host and port count.
+    pub grpc: Option<Target>,
+    /// The program that is the service, to be started and ended; without it, it runs already and goes on.
+    pub launch: Option<Launch>,
     /// Failures in a row until a component is down.
     pub fall: u64,
     /// Successes in a row until it is back.
     pub rise: u64,
+    /// Whether to ask more than a limit of rate allows, which locks the tester out for seconds.
+    pub limits: bool,
     /// When it is over, whatever is left; without it, when all that the service's own time limits allow is over.
     pub at_most: Option<Duration>,
 }
@@ -34,8 +42,11 @@ impl Plan {
             base,
             token: None,
             stubs: Vec::new(),
+            grpc: None,
+            launch: None,
             fall: 3,
             rise: 2,
+            limits: false,
             at_most: None,
         }
     }

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rootward_fetch::Target;
+use rootward_fetch::{Target, dial};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::ask::{PATIENCE, Seen};
@@ -19,13 +18,13 @@ const MAX_BYTES: u64 = 64 * 1024;
 pub(crate) async fn ask(method: &str, target: &Target, path: &str) -> io::Result<Seen> {
     let begun = Instant::now();
     let asking = async {
-        let host = target.host().trim_matches(['[', ']']);
-        let mut stream = TcpStream::connect((host, target.port())).await?;
+        let stream = dial(target, PATIENCE).await.map_err(io::Error::other)?;
+        let secured = stream.secure(target, PATIENCE).await;
+        let mut stream = secured.map_err(io::Error::other)?;
         let question = format!(
-            "{method} {} HTTP/1.1\r\nhost: {}:{}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+            "{method} {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
             target.path(),
-            target.host(),
-            target.port(),
+            target.authority(),
         );
         stream.write_all(question.as_bytes()).await?;
         let mut bytes = Vec::new();

@@ -64,6 +64,15 @@ impl Prop {
         changed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
     }
 
+    /// How it does not answer: it hangs if it can, else it refuses.
+    pub(crate) const fn dead(&self) -> Mood {
+        if self.kind.can_hang() {
+            Mood::Frozen
+        } else {
+            Mood::Refusing
+        }
+    }
+
     /// From here on an HTTP stub answers with an error that holds what must not be repeated.
     pub(crate) fn plant(&self) {
         if let StandIn::Http(it) = &self.stand_in {

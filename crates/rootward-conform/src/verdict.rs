@@ -41,6 +41,15 @@ impl Evidence {
     }
 }
 
+/// How the service ended that was started for the test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// From SIGTERM on.
+    pub after: Duration,
+    /// `exit code 0`, `signal 15`; none if it had to be killed.
+    pub how: Option<String>,
+}
+
 /// The outcome of a whole run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -48,6 +57,8 @@ pub struct Outcome {
     pub url: String,
     /// How long it took.
     pub took: Duration,
+    /// How it ended, if it was started for the test and came to its end.
+    pub ending: Option<Ending>,
     /// Every rule once, in the order of the specification.
     pub verdicts: Vec<(Rule, Verdict)>,
 }

@@ -1,11 +1,11 @@
 //! `rootward probe`: one question, an exit code, one sentence. It runs every few seconds in many containers, so it starts
 //! nothing that it does not need: no log, no signals, one thread.
 
-use rootward_fetch::{Answer, Limits, Request, Target, fetch};
+use rootward_fetch::{Answer, Limits, Request, fetch};
 use serde_json::Value;
 
 use crate::arguments::Probe;
-use crate::commands::small_runtime;
+use crate::commands::{small_runtime, target};
 use crate::exit::Exit;
 use crate::terminal::Terminal;
 use crate::trouble::Trouble;
@@ -18,13 +18,8 @@ const MAX_BODY_BYTES: usize = 1024 * 1024;
 const MAX_SAID: usize = 200;
 
 pub(crate) fn run(arguments: &Probe, _terminal: &Terminal) -> Result<Exit, Trouble> {
-    let target = Target::parse(&arguments.url).map_err(|error| {
-        Trouble::new(
-            Exit::WrongInput,
-            format!("the URL cannot be asked: {error}"),
-        )
-        .with_help("write it like http://127.0.0.1:8790/readyz")
-    })?;
+    let example = "http://127.0.0.1:8790/readyz";
+    let target = target(&arguments.url, arguments.ca.as_deref(), example)?;
     let limits = Limits {
         deadline: arguments.timeout,
         max_body_bytes: MAX_BODY_BYTES,

@@ -7,31 +7,53 @@ use crate::text::{Line, Page, Tone};
 pub(crate) fn page(outcome: &Outcome) -> Page {
     let mut page = Page::new();
     for wanted in ["kept", "not tested", "broken"] {
-        page.gap();
-        for (rule, verdict) in &outcome.verdicts {
-            match (wanted, verdict) {
-                ("kept", Verdict::Kept) => page.push(head(*rule, "kept", Tone::Good)),
-                ("not tested", Verdict::NotTested(reason)) => {
-                    page.push(head(*rule, "not tested", Tone::Unknown));
+        let mut group = outcome
+            .verdicts
+            .iter()
+            .filter(|(_, verdict)| word(verdict) == wanted)
+            .peekable();
+        if group.peek().is_some() {
+            page.gap();
+        }
+        for (rule, verdict) in group {
+            match verdict {
+                Verdict::Kept => page.push(head(*rule, wanted, Tone::Good)),
+                Verdict::NotTested(reason) => {
+                    page.push(head(*rule, wanted, Tone::Unknown));
                     page.push(beside("", reason));
                 }
-                ("broken", Verdict::Broken(evidence)) => {
-                    page.push(head(*rule, "broken", Tone::Bad));
+                Verdict::Broken(evidence) => {
+                    page.push(head(*rule, wanted, Tone::Bad));
                     page.push(beside("asked", &evidence.asked));
                     page.push(beside("came", &evidence.came));
                     page.push(beside("right", &evidence.right));
                 }
-                _ => {}
             }
         }
     }
     page.gap();
+    if let Some(ending) = &outcome.ending {
+        let after = ending.after.as_millis();
+        let text = match &ending.how {
+            Some(how) => format!("the service ended {after} ms after SIGTERM, with {how}"),
+            None => format!("the service still ran {after} ms after SIGTERM, and was killed"),
+        };
+        page.push(Line::new().plain(text));
+    }
     let (kept, broken, not_tested) = outcome.counts();
     let tone = if broken == 0 { Tone::Good } else { Tone::Bad };
     let counts = format!("{kept} kept, {broken} broken, {not_tested} not tested");
     let rest = format!(" ({}, {} s)", outcome.url, outcome.took.as_secs());
     page.push(Line::new().body(counts, tone).plain(rest));
     page
+}
+
+const fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Kept => "kept",
+        Verdict::NotTested(_) => "not tested",
+        Verdict::Broken(_) => "broken",
+    }
 }
 
 fn head(rule: Rule, word: &str, tone: Tone) -> Line {
@@ -51,7 +73,7 @@ fn beside(word: &str, text: &str) -> Line {
 #[cfg(test)]
 mod tests {
     use super::page;
-    use rootward_conform::{Evidence, Outcome, Rule, Verdict};
+    use rootward_conform::{Ending, Evidence, Outcome, Rule, Verdict};
     use std::time::Duration;
 
     #[test]
@@ -64,6 +86,10 @@ mod tests {
         let outcome = Outcome {
             url: "http://127.0.0.1:8790/".to_owned(),
             took: Duration::from_millis(61_500),
+            ending: Some(Ending {
+                after: Duration::from_millis(2_040),
+                how: Some("exit code 0".to_owned()),
+            }),
             verdicts: vec![
                 (Rule::LiveShape, Verdict::Kept),
                 (Rule::LiveAlone, Verdict::Broken(broken)),
@@ -84,6 +110,7 @@ broken      R-LIVE-2     liveness depends on nothing outside the process
                          came   503 after 3 ms: {"alive":false}�[2J
                          right  200, as before
 
+the service ended 2040 ms after SIGTERM, with exit code 0
 1 kept, 1 broken, 1 not tested (http://127.0.0.1:8790/, 61 s)
 "#);
     }

@@ -1,20 +1,27 @@
 //! `rootward conform`: what is typed wrong, what cannot be reached, and what an answer for programs looks like.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::thread;
+use std::time::Instant;
+
+use rustix::process::Signal;
 
 use crate::aggregator::Aggregator;
-use crate::program::{Scratch, run};
+use crate::program::{Running, SOON, Scratch, pause, rootward, run};
+
+/// An address that was free a moment ago.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    format!("http://{addr}")
+}
 
 #[test]
 fn nobody_there_is_an_exit_code_of_its_own() {
-    // A port that was free a moment ago.
-    let addr = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let ended = run(&["conform", &format!("http://{addr}")]).with(4);
+    let ended = run(&["conform", &free_address()]).with(4);
     assert!(ended.err.contains("connection refused"), "{}", ended.err);
     assert_eq!(ended.out, "");
 }
@@ -49,6 +56,21 @@ fn what_is_typed_wrong_is_refused_before_anything_is_asked() {
             "a=tcp://127.0.0.1:8",
         ],
         &["conform", "http://127.0.0.1:1", "--fall", "0"],
+        &["conform", "http://127.0.0.1:1", "--drain-within", "5s"],
+        &["conform", "http://127.0.0.1:1", "sleep", "5"],
+        &["conform", "http://127.0.0.1:1", "--grpc", "50051"],
+        &[
+            "conform",
+            "http://127.0.0.1:1",
+            "--grpc",
+            "http://127.0.0.1:50051",
+        ],
+        &[
+            "conform",
+            "http://127.0.0.1:1",
+            "--",
+            "/nowhere/there-is-no-such-program",
+        ],
         &[
             "conform",
             "http://127.0.0.1:1",
@@ -77,7 +99,7 @@ fn a_stub_whose_port_is_taken_is_named() {
 #[test]
 fn something_else_is_told_promise_by_promise() {
     let other = Aggregator::always(200, r#"{"alive":true,"status":"up"}"#);
-    let ended = run(&["conform", "--json", &other.url()]).with(1);
+    let ended = run(&["conform", "--json", "--limits", &other.url()]).with(1);
     let outcome: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     let result = |id: &str| {
         let rules = outcome["rules"].as_array().unwrap();
@@ -90,13 +112,24 @@ fn something_else_is_told_promise_by_promise() {
         "R-READY-1",
         "R-HTTP-2",
         "R-HTTP-6",
+        "R-HTTP-10",
+        "R-QUERY-4",
+        "R-QUERY-5",
         "R-REPORT-1",
         "R-ACCESS-1",
         "R-GRAPH-1",
     ] {
         assert_eq!(result(broken), "broken", "{broken}");
     }
-    for untested in ["R-LIVE-2", "R-CHECK-2", "R-ACCESS-2", "R-REPORT-4"] {
+    for untested in [
+        "R-LIVE-2",
+        "R-QUERY-1",
+        "R-DRAIN-1",
+        "R-GRPC-1",
+        "R-CHECK-2",
+        "R-ACCESS-2",
+        "R-REPORT-4",
+    ] {
         assert_eq!(result(untested), "not_tested", "{untested}");
     }
     let count = |word: &str| outcome[word].as_u64().unwrap();
@@ -137,4 +170,103 @@ fn a_service_that_answers_one_question_and_then_none_costs_no_more_than_the_time
         ended.out
     );
     drop(server.join());
+}
+
+#[test]
+fn a_program_that_ends_at_once_is_told_with_its_last_words() {
+    let script = "for n in 1 2 3; do echo line $n; done; echo 'no such table: orders' >&2; exit 7";
+    let ended = run(&["conform", &free_address(), "--", "/bin/sh", "-c", script]).with(4);
+    assert!(ended.err.contains("exit code 7"), "{}", ended.err);
+    assert!(
+        ended.err.contains("  no such table: orders"),
+        "{}",
+        ended.err
+    );
+    assert!(ended.err.contains("  line 3"), "{}", ended.err);
+    assert_eq!(ended.out, "");
+}
+
+#[test]
+fn a_program_that_never_answers_is_ended_after_the_time_for_its_start() {
+    let scratch = Scratch::new();
+    let script = format!(
+        "echo $$ > {}/id; echo waiting; exec sleep 600",
+        scratch.path()
+    );
+    let ended = run(&[
+        "conform",
+        &free_address(),
+        "--start-within",
+        "1s",
+        "--",
+        "/bin/sh",
+        "-c",
+        &script,
+    ])
+    .with(4);
+    assert!(
+        ended.err.contains("has not started within 1 s") && ended.err.contains("  waiting"),
+        "{}",
+        ended.err
+    );
+    is_gone(&id(&scratch));
+}
+
+#[test]
+fn ctrl_c_takes_the_program_and_its_children_along() {
+    let scratch = Scratch::new();
+    // Ended by neither Ctrl-C nor SIGTERM, and with a child that is no leader of a group.
+    let script = format!(
+        "trap '' INT TERM; sleep 600 & echo $$ $! > {0}/new; mv {0}/new {0}/id; wait",
+        scratch.path()
+    );
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let arguments = ["conform", &free_address(), "--", "/bin/sh", "-c", &script];
+        let running = Running::start(&mut rootward(&arguments));
+        let ids = id(&scratch);
+        fs::remove_file(Path::new(scratch.path()).join("id")).unwrap();
+        running.signal(signal);
+        running.end(SOON).with(code);
+        for id in ids.split(' ') {
+            is_gone(id);
+        }
+    }
+}
+
+#[test]
+fn what_answers_already_is_not_taken_for_the_program() {
+    let other = Aggregator::always(200, r#"{"alive":true}"#);
+    let ended = run(&["conform", &other.url(), "--", "/bin/sleep", "600"]).with(2);
+    assert!(
+        ended.err.contains("not started for the test"),
+        "{}",
+        ended.err
+    );
+}
+
+/// Waits for the file in which the program writes its number.
+fn id(scratch: &Scratch) -> String {
+    let path = Path::new(scratch.path()).join("id");
+    let begun = Instant::now();
+    loop {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        if text.ends_with('\n') {
+            return text.trim().to_owned();
+        }
+        assert!(begun.elapsed() < SOON, "it was not started");
+        pause();
+    }
+}
+
+/// Waits until there is no such process any more, or only its entry.
+fn is_gone(id: &str) {
+    let begun = Instant::now();
+    loop {
+        let stat = fs::read_to_string(Path::new("/proc").join(id).join("stat"));
+        if stat.map_or(true, |stat| stat.contains(") Z ")) {
+            return;
+        }
+        assert!(begun.elapsed() < SOON, "{id} is still there");
+        pause();
+    }
 }

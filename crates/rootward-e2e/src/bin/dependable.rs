@@ -14,6 +14,9 @@ use rootward_checks::{postgresql, redis, service};
 
 type Error = Box<dyn std::error::Error>;
 
+/// Long enough to be looked at.
+const DRAIN: Duration = Duration::from_millis(1_500);
+
 /// Long enough that a busy machine is not a timeout.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -58,7 +61,7 @@ async fn run() -> Result<(), Error> {
     let rates = format!("http://127.0.0.1:{}/readyz", port("DEPENDABLE_RATES")?);
     let token = variable("DEPENDABLE_TOKEN")?;
     let interval = Duration::from_millis(variable("DEPENDABLE_INTERVAL_MS")?.parse()?);
-    let _health = Health::builder("dependable")
+    let health = Health::builder("dependable")
         .interval(interval)
         .timeout(TIMEOUT)
         .access(Access::loopback().tokens(Tokens::secrets([token])))
@@ -72,9 +75,13 @@ async fn run() -> Result<(), Error> {
         .check(redis("cache", (cache, client)).soft().shared())
         .check(service("rates", &rates).hard())
         .listen((Ipv4Addr::LOCALHOST, port("DEPENDABLE_PORT")?).into())
+        .listen_grpc((Ipv4Addr::LOCALHOST, port("DEPENDABLE_GRPC")?).into())
+        .drain_on_sigterm()
+        .drain_delay(DRAIN)
         .start()?;
-    // Until it is killed.
-    std::future::pending().await
+    health.drain().stop_accepting().await;
+    health.stop().await;
+    Ok(())
 }
 
 fn port(name: &str) -> Result<u16, Error> {
