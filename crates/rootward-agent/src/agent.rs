@@ -43,7 +43,8 @@ impl Agent {
         // Before anything else: until it is heard, SIGHUP ends the process.
         let hangup = signal(SignalKind::hangup()).map_err(StartError::Signal)?;
         let values = Values::default();
-        let source = file::source(&file, &values).map_err(StartError::Unreadable)?;
+        let source = file::source(&file, &values)
+            .map_err(|unread| StartError::Unreadable(unread.to_string()))?;
         let plan = Plan::compile_with(&source, &env, &values).map_err(StartError::Problems)?;
         let mut plan = plan;
         let health = builder(&mut plan).start()?;

@@ -6,12 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use rootward_config::{MAX_TEXT_BYTES, Source};
+use rootward_config::{MAX_TEXT_BYTES, Problem, Source};
 
 /// The longest value that is taken from a file of its own, in bytes.
 const MAX_VALUE_BYTES: usize = 16 * 1024;
@@ -19,15 +20,39 @@ const MAX_VALUE_BYTES: usize = 16 * 1024;
 /// How many files of one directory are read at most.
 const MAX_FILES: usize = 10_000;
 
+/// A file, or a directory of files, that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    file: String,
+    sentence: String,
+}
+
+impl fmt::Display for Unread {
+    /// What was attempted on what, and why it failed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+impl From<Unread> for Problem {
+    fn from(Unread { file, sentence }: Unread) -> Self {
+        Self::of_unreadable_file(file, sentence)
+    }
+}
+
 /// One file of a configuration.
 ///
 /// # Errors
-/// When it cannot be read or is no text, in a sentence.
-pub fn source(path: &Path, values: &Values) -> Result<Source, String> {
+/// When it cannot be read or is no text.
+pub fn source(path: &Path, values: &Values) -> Result<Source, Unread> {
     let file = path.display().to_string();
-    let bytes = values
-        .read(path)
-        .map_err(|error| format!("cannot read {file}: {}", why(&error)))?;
+    let bytes = match values.read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let sentence = format!("cannot read {file}: {}", why(&error));
+            return Err(Unread { file, sentence });
+        }
+    };
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source { file, text }),
         // The limit may have cut a character in half; whoever compiles it says that it is too long.
@@ -35,7 +60,10 @@ pub fn source(path: &Path, values: &Values) -> Result<Source, String> {
             file,
             text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
         }),
-        Err(_) => Err(format!("{file} is not text in UTF-8")),
+        Err(_) => {
+            let sentence = format!("{file} is not text in UTF-8");
+            Err(Unread { file, sentence })
+        }
     }
 }
 
@@ -43,8 +71,8 @@ pub fn source(path: &Path, values: &Values) -> Result<Source, String> {
 /// those whose name begins with a dot are left out.
 ///
 /// # Errors
-/// Every one that cannot be read, or is no text, or holds no such file, each in a sentence.
-pub fn sources(paths: &[PathBuf], values: &Values) -> Result<Vec<Source>, Vec<String>> {
+/// Every one that cannot be read, or is no text, or holds no such file.
+pub fn sources(paths: &[PathBuf], values: &Values) -> Result<Vec<Source>, Vec<Unread>> {
     let mut sources = Vec::new();
     let mut unread = Vec::new();
     for path in paths {
@@ -54,17 +82,23 @@ pub fn sources(paths: &[PathBuf], values: &Values) -> Result<Vec<Source>, Vec<St
         };
         match files {
             Ok(files) if files.is_empty() => {
-                unread.push(format!("{} holds no *.yaml or *.toml file", path.display()));
+                let file = path.display().to_string();
+                let sentence = format!("{file} holds no *.yaml or *.toml file");
+                unread.push(Unread { file, sentence });
             }
             Ok(files) => {
                 for file in files {
                     match source(&file, values) {
                         Ok(source) => sources.push(source),
-                        Err(sentence) => unread.push(sentence),
+                        Err(one) => unread.push(one),
                     }
                 }
             }
-            Err(why) => unread.push(format!("cannot read {}: {why}", path.display())),
+            Err(why) => {
+                let file = path.display().to_string();
+                let sentence = format!("cannot read {file}: {why}");
+                unread.push(Unread { file, sentence });
+            }
         }
     }
     match unread.is_empty() {

@@ -95,7 +95,7 @@ pub(crate) fn read(path: &Path, env: &BTreeMap<String, String>) -> Reading {
     let values = Values::default();
     let plan = match file::source(path, &values) {
         Ok(source) => Plan::compile_with(&source, env, &values).map_err(Refusal::from),
-        Err(sentence) => Err(Refusal::one(sentence)),
+        Err(unread) => Err(Refusal::one(unread.to_string())),
     };
     Reading {
         stamp: values.stamp(),

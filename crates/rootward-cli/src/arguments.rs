@@ -208,13 +208,28 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 valid (there may be warnings), 2 not valid, 3 a file cannot be read."
-)]
+#[command(after_help = "\
+docs/validate.md has the shape of the JSON, the identifiers of all kinds of problems, and lines for CI.
+
+Exit codes: 0 valid (there may be warnings), 2 not valid, or a file cannot be read.")]
 pub(crate) struct Validate {
     /// The files, or directories of files, of one configuration; or the file of an agent, for each.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    /// How to print what was found: lines for people, or one document for programs.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = FindingsFormat::Human)]
+    pub(crate) format: FindingsFormat,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FindingsFormat {
+    /// A line for each.
+    Human,
+    /// One object of a shape of our own.
+    Json,
+    /// SARIF 2.1.0, which services that show findings beside the code read.
+    Sarif,
 }
 
 #[derive(Debug, Args)]

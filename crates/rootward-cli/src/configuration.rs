@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rootward_agent::file::{self, Stamp, Values};
+use rootward_agent::file::{self, Stamp, Unread, Values};
 use rootward_config::{Checked, Elsewhere, Problems, Source, compile_with};
 
 use crate::commands::not_started;
@@ -22,8 +22,8 @@ pub(crate) struct Reading {
 /// Why files are no configuration.
 #[derive(Debug)]
 pub(crate) enum Wrong {
-    /// They could not be read, each in a sentence.
-    Unread(Vec<String>),
+    /// They could not be read.
+    Unread(Vec<Unread>),
     /// What stands in them.
     Problems(Problems),
 }
@@ -31,7 +31,7 @@ pub(crate) enum Wrong {
 impl From<Wrong> for Trouble {
     fn from(wrong: Wrong) -> Self {
         match wrong {
-            Wrong::Unread(sentences) => unread(&sentences),
+            Wrong::Unread(files) => unread(&files),
             Wrong::Problems(problems) => not_started(&problems),
         }
     }
@@ -61,11 +61,13 @@ pub(crate) fn compile(
 }
 
 /// Reads the files.
-pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Trouble> {
-    file::sources(paths, &Values::default()).map_err(|sentences| unread(&sentences))
+pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Unread>> {
+    file::sources(paths, &Values::default())
 }
 
-fn unread(sentences: &[String]) -> Trouble {
+/// Files that could not be read, for a person.
+pub(crate) fn unread(files: &[Unread]) -> Trouble {
+    let sentences: Vec<String> = files.iter().map(ToString::to_string).collect();
     Trouble::new(Exit::WrongInput, sentences.join("; "))
 }
 

@@ -19,15 +19,22 @@ pub(crate) enum Exit {
     Interrupted(u8),
 }
 
+impl Exit {
+    /// The code.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Well => 0,
+            Self::NotWell => 1,
+            Self::WrongInput => 2,
+            Self::CouldNotStart => 3,
+            Self::NotReached => 4,
+            Self::Interrupted(signal) => 128 + signal,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Well => 0,
-            Exit::NotWell => 1,
-            Exit::WrongInput => 2,
-            Exit::CouldNotStart => 3,
-            Exit::NotReached => 4,
-            Exit::Interrupted(signal) => 128 + signal,
-        })
+        Self::from(exit.code())
     }
 }

@@ -10,6 +10,7 @@ use crate::text::{Line, Page, Tone};
 
 pub(crate) mod cause;
 pub(crate) mod conform;
+pub(crate) mod findings;
 pub(crate) mod incident;
 pub(crate) mod narration;
 pub(crate) mod reading;

@@ -164,11 +164,6 @@ impl Draft {
         self.log.problem(&spot.0, Fault::new(message, help));
     }
 
-    /// Adds a warning.
-    pub fn warn(&mut self, spot: &Spot, message: impl Into<String>, help: impl Into<String>) {
-        self.log.warning(&spot.0, Fault::new(message, help));
-    }
-
     /// What the agent runs.
     ///
     /// # Errors

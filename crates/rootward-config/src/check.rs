@@ -14,6 +14,7 @@ use crate::checked::{
 use crate::place::{Field, Log, Place};
 use crate::problem::{Fault, Problems};
 use crate::raw::{RawFile, RawTiming};
+use crate::rule::Rule;
 use crate::tree::Position;
 
 mod edges;
@@ -121,12 +122,14 @@ fn merge(files: Vec<RawFile>, log: &mut Log) -> RawFile {
         let place = Place {
             file: 0,
             at: Position::START,
+            end: None,
             path: String::new(),
         };
         let fault = Fault::new(
             "there are no services, so there is nothing to watch",
             format!("write at least one: {}", crate::keys::ROOT.example),
-        );
+        )
+        .of(Rule::Missing);
         log.problem(&place, fault);
     }
     all
@@ -145,7 +148,8 @@ fn first<T>(
             let fault = Fault::new(
                 format!("`{key}` is already given at {at}"),
                 "keep one of them",
-            );
+            )
+            .of(Rule::Duplicate);
             log.problem(place(&next), fault);
         }
         (None, Some(next)) => *slot = Some(next),
@@ -198,12 +202,10 @@ fn build_map(nodes: Vec<Node>, edges: &CheckedEdges, known: &Known, log: &mut Lo
         let place = place.unwrap_or(Place {
             file: 0,
             at: Position::START,
+            end: None,
             path: String::new(),
         });
-        let fault = Fault {
-            message: problem.to_string(),
-            help: None,
-        };
+        let fault = Fault::plain(Rule::Contradiction, problem.to_string());
         log.problem(&place, fault);
     }
     None

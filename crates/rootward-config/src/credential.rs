@@ -7,6 +7,7 @@ use crate::keys;
 use crate::place::Field;
 use crate::problem::Fault;
 use crate::read::{Fields, Reader};
+use crate::rule::Rule;
 
 /// Text that is shown to nobody: `Debug` has no part of it, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
@@ -48,8 +49,9 @@ pub(crate) fn read(fields: &Fields<'_>, reader: &mut Reader<'_>) -> Field<Option
         Field::Absent => return Field::Absent,
     };
     let place = item.place;
-    let refused = |reader: &mut Reader<'_>, message: &str, help: &str| {
-        reader.log.problem(&place, Fault::new(message, help));
+    let refused = |reader: &mut Reader<'_>, rule, message: &str, help: &str| {
+        let fault = Fault::new(message, help).of(rule);
+        reader.log.problem(&place, fault);
         Field::Refused
     };
     if item.value.is_text() {
@@ -87,13 +89,14 @@ pub(crate) fn read(fields: &Fields<'_>, reader: &mut Reader<'_>) -> Field<Option
         (Field::Given(_), Field::Given(_)) => {
             return refused(
                 reader,
+                Rule::Contradiction,
                 "both `bearer` and `basic` are given",
                 "keep one of them",
             );
         }
         (Field::Absent, Field::Absent) if !auth.has_unknown() => {
             let help = format!("write {}", keys::AUTH.example);
-            return refused(reader, "it says nothing to show", &help);
+            return refused(reader, Rule::Missing, "it says nothing to show", &help);
         }
         (_, _) => return Field::Refused,
     };
@@ -121,7 +124,8 @@ fn secret(
     {
         let message = "a secret is written out, and this file is read by many";
         let help = "write {file: /run/secrets/NAME} or {env: NAME}";
-        reader.log.warning(&secret.place, Fault::new(message, help));
+        let fault = Fault::new(message, help).of(Rule::PlainSecret);
+        reader.log.warning(&secret.place, fault);
     }
     field
 }

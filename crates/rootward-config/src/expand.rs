@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::problem::{Fault, harmless, quoted};
+use crate::rule::Rule;
 use crate::syntax::MAX_SCALAR_BYTES;
 
 /// A scalar's value and how a message may show it.
@@ -97,7 +98,7 @@ pub(crate) fn expand(written: &str, env: &BTreeMap<String, String>) -> Result<Te
     value.push_str(rest);
     if value.len() > MAX_SCALAR_BYTES {
         let message = format!("expands to more than {MAX_SCALAR_BYTES} bytes");
-        faults.push(Fault::new(message, "shorten what the variable holds"));
+        faults.push(Fault::new(message, "shorten what the variable holds").of(Rule::TooLarge));
     }
     if !faults.is_empty() {
         return Err(faults);

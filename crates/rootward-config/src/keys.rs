@@ -5,6 +5,7 @@
 
 use crate::nearest::nearest;
 use crate::problem::{Fault, harmless};
+use crate::rule::Rule;
 
 /// What a mapping may hold.
 #[derive(Debug)]
@@ -230,8 +231,10 @@ impl Section<'_> {
             return None;
         }
         let shown = harmless(key);
-        let unknown = |help: String| Fault::new(format!("unknown key `{shown}`"), help);
-        let not_built = || Fault::new(format!("`{shown}` is not built yet"), "remove it");
+        let unknown =
+            |help: String| Fault::new(format!("unknown key `{shown}`"), help).of(Rule::UnknownKey);
+        let not_built =
+            || Fault::new(format!("`{shown}` is not built yet"), "remove it").of(Rule::NotBuilt);
         let somewhere_later = || ALL.iter().any(|(_, section)| section.later.contains(&key));
         let mut meant = None;
         let fault = if self.keys.contains(&"services") && OF_THE_AGENT.contains(&key) {
@@ -239,6 +242,7 @@ impl Section<'_> {
                 format!("`{shown}` belongs in the file of an agent"),
                 "put it into a file of its own and run that with `rootward agent`",
             )
+            .of(Rule::UnknownKey)
         } else if self.later.contains(&key) {
             not_built()
         } else if let Some(path) = self.home_of(key) {
@@ -251,6 +255,7 @@ impl Section<'_> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", self.keys.join(", ")),
             })
+            .meant(meant)
         };
         Some(Refusal { fault, meant })
     }

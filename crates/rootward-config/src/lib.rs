@@ -41,6 +41,7 @@ mod place;
 mod problem;
 mod raw;
 mod read;
+mod rule;
 mod sections;
 mod syntax;
 mod toml;
@@ -59,6 +60,7 @@ pub use credential::{Credential, Secret};
 pub use date::Date;
 pub use nearest::nearest;
 pub use problem::{MAX_PROBLEMS, Problem, Problems};
+pub use rule::{Rule, Severity};
 pub use syntax::{MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, MAX_TEXT_BYTES};
 
 use place::Log;
@@ -108,6 +110,9 @@ pub fn compile_with(sources: &[Source], elsewhere: &Elsewhere<'_>) -> Result<Che
                 path: String::new(),
                 message: "no file was given".to_owned(),
                 help: Some("name at least one".to_owned()),
+                rule: Rule::Missing,
+                end: None,
+                nearest: None,
             }],
             0,
         ));

@@ -1,6 +1,7 @@
 //! Where something was written, and the log that collects what is wrong there.
 
 use crate::problem::{Fault, MAX_PROBLEMS, Problem, Problems};
+use crate::rule::Severity;
 use crate::tree::Position;
 
 /// A point in one of the sources, with the keys that lead to it.
@@ -9,6 +10,8 @@ pub(crate) struct Place {
     /// Index of the source.
     pub(crate) file: usize,
     pub(crate) at: Position,
+    /// Where it ends, if it is one word or value.
+    pub(crate) end: Option<Position>,
     pub(crate) path: String,
 }
 
@@ -70,6 +73,7 @@ impl Log {
     }
 
     pub(crate) fn problem(&mut self, place: &Place, fault: Fault) {
+        debug_assert_eq!(fault.rule.severity(), Severity::Error, "{fault:?}");
         if self.problems.len() == MAX_PROBLEMS {
             self.left_out += 1;
         } else {
@@ -79,6 +83,7 @@ impl Log {
     }
 
     pub(crate) fn warning(&mut self, place: &Place, fault: Fault) {
+        debug_assert_eq!(fault.rule.severity(), Severity::Warning, "{fault:?}");
         if self.warnings.len() < MAX_PROBLEMS {
             let warning = self.locate(place, fault);
             self.warnings.push((place.file, warning));
@@ -129,6 +134,9 @@ impl Log {
             path: place.path.clone(),
             message: fault.message,
             help: fault.help,
+            rule: fault.rule,
+            end: place.end.map(|end| (end.line, end.column)),
+            nearest: fault.nearest,
         }
     }
 }

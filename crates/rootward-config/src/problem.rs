@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::rule::Rule;
+
 /// More problems than this are counted, not described; nobody reads further, and a hostile file could hold a million.
 pub const MAX_PROBLEMS: usize = 1_000;
 
@@ -24,11 +26,35 @@ pub struct Problem {
     pub message: String,
     /// What would be right, where that can be said.
     pub help: Option<String>,
+    /// What kind of problem it is.
+    pub rule: Rule,
+    /// Where it ends: line, and column of the first character behind it. `None` for what has several parts, such as a
+    /// list or a file.
+    pub end: Option<(usize, usize)>,
+    /// The word that was probably meant by one that nothing has.
+    pub nearest: Option<String>,
 }
 
 impl Problem {
+    /// A file that its reader could not read.
+    #[must_use]
+    pub fn of_unreadable_file(file: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            line: 1,
+            column: 1,
+            path: String::new(),
+            message: message.into(),
+            help: None,
+            rule: Rule::UnreadableFile,
+            end: None,
+            nearest: None,
+        }
+    }
+
     /// Path, message and help, without file and position.
-    fn sentence(&self) -> String {
+    #[must_use]
+    pub fn sentence(&self) -> String {
         let mut text = String::new();
         if !self.path.is_empty() {
             text.push_str(&self.path);
@@ -72,6 +98,12 @@ impl Problems {
         &self.list
     }
 
+    /// The same, to keep.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Problem> {
+        self.list
+    }
+
     /// How many more there are beyond [`MAX_PROBLEMS`].
     #[must_use]
     pub fn left_out(&self) -> usize {
@@ -113,6 +145,9 @@ pub(crate) fn render(noun: &str, problems: &[Problem]) -> String {
 pub(crate) struct Fault {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
+    pub(crate) rule: Rule,
+    /// The word that was probably meant.
+    pub(crate) nearest: Option<String>,
 }
 
 impl Fault {
@@ -120,6 +155,40 @@ impl Fault {
         Self {
             message: message.into(),
             help: Some(help.into()),
+            rule: Rule::InvalidValue,
+            nearest: None,
+        }
+    }
+
+    /// One without a way out.
+    pub(crate) fn plain(rule: Rule, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: None,
+            rule,
+            nearest: None,
+        }
+    }
+
+    /// The same, of another kind than a value that is not allowed.
+    pub(crate) fn of(self, rule: Rule) -> Self {
+        Self { rule, ..self }
+    }
+
+    /// The same, of a kind that the one who found it may know better: only what is no more than a value that is not
+    /// allowed becomes one of it.
+    pub(crate) fn or(self, rule: Rule) -> Self {
+        match self.rule == Rule::InvalidValue {
+            true => self.of(rule),
+            false => self,
+        }
+    }
+
+    /// The same, with the word that was probably meant.
+    pub(crate) fn meant(self, word: Option<impl Into<String>>) -> Self {
+        Self {
+            nearest: word.map(Into::into),
+            ..self
         }
     }
 }

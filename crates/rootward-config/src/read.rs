@@ -10,6 +10,7 @@ use crate::expand::{Text, expand};
 use crate::keys::{Refusal, Section};
 use crate::place::{Field, Located, Log, Place};
 use crate::problem::{Fault, harmless};
+use crate::rule::Rule;
 use crate::syntax::MAX_SCALAR_BYTES;
 use crate::tree::{Entry, Node, Position, Value};
 
@@ -56,10 +57,11 @@ impl Fields<'_> {
     }
 
     /// The place of what a key of this mapping holds.
-    fn place_of(&self, key: &str, at: Position) -> Place {
+    fn place_of(&self, key: &str, at: Position, end: Option<Position>) -> Place {
         Place {
             file: self.place.file,
             at,
+            end,
             path: join(&self.place.path, key),
         }
     }
@@ -100,6 +102,7 @@ impl Reader<'_> {
         let place = Place {
             file: self.file,
             at: node.at,
+            end: node.end,
             path: String::new(),
         };
         self.mapping(&Item { node, place }, section)
@@ -112,14 +115,15 @@ impl Reader<'_> {
         };
         match entry.value.value {
             Value::Null => {
-                let place = fields.place_of(key, entry.at);
-                let fault = Fault::new("no value", "give it one or remove the key");
+                let place = fields.place_of(key, entry.at, entry.end);
+                let fault =
+                    Fault::new("no value", "give it one or remove the key").of(Rule::Missing);
                 self.log.problem(&place, fault);
                 Field::Refused
             }
             Value::Refused => Field::Refused,
             Value::Scalar(_) | Value::Sequence(_) | Value::Mapping(_) => {
-                let place = fields.place_of(key, entry.value.at);
+                let place = fields.place_of(key, entry.value.at, entry.value.end);
                 let value = Item {
                     node: &entry.value,
                     place: place.clone(),
@@ -139,7 +143,7 @@ impl Reader<'_> {
     ) -> Field<T> {
         if field.is_absent() {
             if !fields.has_misspelt(key) {
-                let fault = Fault::new(format!("`{key}` is missing"), help);
+                let fault = Fault::new(format!("`{key}` is missing"), help).of(Rule::Missing);
                 self.log.problem(&fields.place, fault);
             }
             return Field::Refused;
@@ -188,6 +192,7 @@ impl Reader<'_> {
         for entry in written {
             let at = Place {
                 at: entry.at,
+                end: entry.end,
                 ..place.clone()
             };
             match entries.entry(&entry.key) {
@@ -197,8 +202,10 @@ impl Reader<'_> {
                         "`{}` is given twice; first at {line}:{column}",
                         harmless(&entry.key)
                     );
-                    self.log
-                        .problem(&at, Fault::new(message, "keep one of them"));
+                    self.log.problem(
+                        &at,
+                        Fault::new(message, "keep one of them").of(Rule::Duplicate),
+                    );
                 }
                 Slot::Vacant(slot) => {
                     slot.insert(entry);
@@ -245,13 +252,14 @@ impl Reader<'_> {
         for (index, node) in nodes.iter().enumerate() {
             let place = Place {
                 at: node.at,
+                end: node.end,
                 path: format!("{}[{index}]", item.place.path),
                 ..item.place.clone()
             };
             if node.value == Value::Null {
                 self.log.problem(
                     &place,
-                    Fault::new("no value", "give it one or remove the entry"),
+                    Fault::new("no value", "give it one or remove the entry").of(Rule::Missing),
                 );
             }
             items.push(Item { node, place });
@@ -275,7 +283,8 @@ impl Reader<'_> {
             true => Err(Fault::new(
                 format!("{} is blank", text.shown()),
                 "give it a value or remove the key",
-            )),
+            )
+            .of(Rule::Missing)),
             false => parse(&text),
         };
         match result {
@@ -303,7 +312,8 @@ impl Reader<'_> {
             Ok(text) => Some(text),
             Err(faults) => {
                 for fault in faults {
-                    self.log.problem(&item.place, fault);
+                    self.log
+                        .problem(&item.place, fault.or(Rule::UnresolvedReference));
                 }
                 None
             }
@@ -313,7 +323,7 @@ impl Reader<'_> {
     fn text_from(&mut self, item: &Item<'_>, from: &str, name: &Node) -> Option<Text> {
         let Value::Scalar(name) = &name.value else {
             let help = "write {env: NAME} or {file: /run/secrets/NAME}";
-            let fault = Fault::new(format!("`{from}` needs a name"), help);
+            let fault = Fault::new(format!("`{from}` needs a name"), help).of(Rule::WrongType);
             self.log.problem(&item.place, fault);
             return None;
         };
@@ -332,13 +342,14 @@ impl Reader<'_> {
             false => Ok(value),
             true => {
                 let message = format!("{shown} has more than {MAX_SCALAR_BYTES} bytes");
-                Err(Fault::new(message, "shorten it"))
+                Err(Fault::new(message, "shorten it").of(Rule::TooLarge))
             }
         });
         match value {
             Ok(value) => Some(Text::from_elsewhere(value, shown)),
             Err(fault) => {
-                self.log.problem(&item.place, fault);
+                self.log
+                    .problem(&item.place, fault.or(Rule::UnresolvedReference));
                 None
             }
         }
@@ -357,7 +368,7 @@ impl Reader<'_> {
         let entries = fields.entries.iter();
         entries
             .map(|(key, entry)| {
-                let place = fields.place_of(key, entry.value.at);
+                let place = fields.place_of(key, entry.value.at, entry.value.end);
                 let node = &entry.value;
                 (*key, Item { node, place })
             })
@@ -387,7 +398,8 @@ impl Reader<'_> {
             Value::Mapping(_) => ("keys and values", help),
         };
         let message = format!("{expected} expected here, not {found}");
-        self.log.problem(&item.place, Fault::new(message, help));
+        let fault = Fault::new(message, help).of(Rule::WrongType);
+        self.log.problem(&item.place, fault);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::raw::{
     RawService, RawTiming, RawUrl,
 };
 use crate::read::{Fields, Item, Reader};
+use crate::rule::Rule;
 use crate::tree::Node;
 use crate::url::TargetUrl;
 use crate::values;
@@ -238,9 +239,10 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
         }
         (Field::Absent, Field::Absent) => {
             let help = "say where the report is: url: http://HOST:PORT/health";
-            reader
-                .log
-                .problem(&health.place, Fault::new("`url` is missing", help));
+            reader.log.problem(
+                &health.place,
+                Fault::new("`url` is missing", help).of(Rule::Missing),
+            );
             (Vec::new(), None)
         }
         (Field::Given(url), Field::Absent) => {
@@ -253,7 +255,8 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
                 let fault = Fault::new(
                     "the list of URLs is empty",
                     "write one URL for each instance",
-                );
+                )
+                .of(Rule::Missing);
                 reader.log.problem(&items.place, fault);
                 return (Vec::new(), None);
             }
@@ -269,7 +272,8 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
             let fault = Fault::new(
                 "both `url` and `urls` are given",
                 "move the one URL into the list",
-            );
+            )
+            .of(Rule::Contradiction);
             reader.log.problem(&health.place, fault);
             (Vec::new(), None)
         }
@@ -282,7 +286,8 @@ fn no_urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option
     let urls = reader.list(health, "urls", keys::URL.example);
     if !matches!((&url, &urls), (Field::Absent, Field::Absent)) {
         let message = "a service has `dns` or URLs, not both";
-        let fault = Fault::new(message, "keep the one from which all instances are found");
+        let fault = Fault::new(message, "keep the one from which all instances are found")
+            .of(Rule::Contradiction);
         reader.log.problem(&health.place, fault);
     }
     (Vec::new(), None)
@@ -384,7 +389,8 @@ fn group(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawGroup> {
         let fault = Fault::new(
             "the group has no members",
             "list the services in it or remove the group",
-        );
+        )
+        .of(Rule::Missing);
         reader.log.problem(&items.place, fault);
     }
     Some(RawGroup {

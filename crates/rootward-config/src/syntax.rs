@@ -6,6 +6,7 @@
 use crate::Source;
 use crate::place::{Log, Place};
 use crate::problem::Fault;
+use crate::rule::Rule;
 use crate::tree::{Node, Position};
 use crate::{toml, yaml};
 
@@ -26,7 +27,8 @@ pub(crate) fn parse(source: &Source, file: usize, log: &mut Log) -> Option<Node>
         let message =
             format!("the file has more than {MAX_TEXT_BYTES} bytes, and no more are read");
         let help = "split it, or look whether it is the right file";
-        log.problem(&top(file, Position::START), Fault::new(message, help));
+        let fault = Fault::new(message, help).of(Rule::TooLarge);
+        log.problem(&top(file, Position::START), fault);
         return None;
     }
     let extension = source.file.rsplit_once('.').map(|(_, extension)| extension);
@@ -39,12 +41,16 @@ pub(crate) fn parse(source: &Source, file: usize, log: &mut Log) -> Option<Node>
 
 /// A place outside of any key.
 pub(crate) fn top(file: usize, at: Position) -> Place {
-    let path = String::new();
-    Place { file, at, path }
+    Place {
+        file,
+        at,
+        end: None,
+        path: String::new(),
+    }
 }
 
 pub(crate) fn empty(example: &str) -> Fault {
-    Fault::new("the file is empty", format!("write at least {example}"))
+    Fault::new("the file is empty", format!("write at least {example}")).of(Rule::Missing)
 }
 
 pub(crate) fn too_deep() -> Fault {
@@ -52,14 +58,15 @@ pub(crate) fn too_deep() -> Fault {
         format!("nested too deep; at most {MAX_DEPTH} levels are read"),
         "look for brackets that are never closed",
     )
+    .of(Rule::TooLarge)
 }
 
 pub(crate) fn too_many() -> Fault {
     let message = format!("the file has more than {MAX_NODES} keys and values");
-    Fault::new(message, "split it, or look whether it is the right file")
+    Fault::new(message, "split it, or look whether it is the right file").of(Rule::TooLarge)
 }
 
 pub(crate) fn too_long(bytes: usize) -> Fault {
     let message = format!("a text of {bytes} bytes; at most {MAX_SCALAR_BYTES} are allowed");
-    Fault::new(message, "shorten it")
+    Fault::new(message, "shorten it").of(Rule::TooLarge)
 }

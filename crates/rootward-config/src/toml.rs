@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::place::{Log, Place};
 use crate::problem::{Fault, harmless};
+use crate::rule::Rule;
 use crate::syntax::{
     MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, empty, too_deep, too_long, too_many, top,
 };
@@ -31,14 +32,17 @@ pub(crate) fn parse(text: &str, file: usize, log: &mut Log) -> Option<Node> {
         match builder.node(&document, 0..0) {
             Ok(node) => Some(node),
             Err(Stop { at, fault }) => {
-                log.problem(&top(file, at), fault);
+                log.problem(&top(file, at), fault.or(Rule::Syntax));
                 None
             }
         }
     } else {
         for error in &errors {
             let at = error.span().map_or(0, |span| span.start);
-            log.problem(&top(file, positions.of(at)), syntax_fault(error.message()));
+            log.problem(
+                &top(file, positions.of(at)),
+                syntax_fault(error.message()).or(Rule::Syntax),
+            );
         }
         None
     };
@@ -64,11 +68,8 @@ fn syntax_fault(message: &str) -> Fault {
     let harmless: String = words.chars().filter(|c| !c.is_control()).collect();
     let message = format!("not valid TOML: {harmless}");
     match harmless.as_str() {
-        "duplicate key" => Fault::new(message, "keep one of them"),
-        _ => Fault {
-            message,
-            help: None,
-        },
+        "duplicate key" => Fault::new(message, "keep one of them").of(Rule::Duplicate),
+        _ => Fault::plain(Rule::Syntax, message),
     }
 }
 
@@ -106,6 +107,7 @@ impl Builder<'_> {
             let fault = too_deep();
             return Err(Stop { at, fault });
         }
+        let end = (!nests).then(|| self.positions.of(span.end));
         let value = match value {
             DeValue::Table(table) => self.table(table)?,
             DeValue::Array(array) => {
@@ -128,7 +130,7 @@ impl Builder<'_> {
                 self.scalar(at, written)
             }
         };
-        Ok(Node { at, value })
+        Ok(Node { at, end, value })
     }
 
     fn table(&mut self, table: &DeTable<'_>) -> Result<Value, Stop> {
@@ -150,6 +152,7 @@ impl Builder<'_> {
             entries.push(Entry {
                 key: name.to_owned(),
                 at,
+                end: Some(self.positions.of(key.span().end)),
                 value,
             });
         }
@@ -178,7 +181,14 @@ impl Builder<'_> {
             }
         }
         let file = self.file;
-        self.log.problem(&Place { file, at, path }, fault);
+        let end = None;
+        let place = Place {
+            file,
+            at,
+            end,
+            path,
+        };
+        self.log.problem(&place, fault);
     }
 }
 

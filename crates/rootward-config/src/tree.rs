@@ -15,10 +15,12 @@ impl Position {
     pub(crate) const START: Self = Self { line: 1, column: 1 };
 }
 
-/// A value and where it begins.
+/// A value and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) at: Position,
+    /// The first character behind it, if it is written in one piece.
+    pub(crate) end: Option<Position>,
     pub(crate) value: Value,
 }
 
@@ -42,5 +44,7 @@ pub(crate) enum Value {
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) at: Position,
+    /// The first character behind the key.
+    pub(crate) end: Option<Position>,
     pub(crate) value: Node,
 }

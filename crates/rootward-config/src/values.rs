@@ -134,11 +134,12 @@ pub(crate) fn flag(text: &Text) -> Result<bool, Fault> {
 pub(crate) fn format(text: &Text) -> Result<Choice, Fault> {
     text.value().parse().map_err(|_| {
         let names = Format::ALL.iter().map(|format| format.as_str());
-        let help = match nearest(text.value(), names.chain(["auto"])) {
+        let meant = nearest(text.value(), names.chain(["auto"]));
+        let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "write auto, or one of the names in docs/formats.md".to_owned(),
         };
-        Fault::new(format!("{} is not a format", text.shown()), help)
+        Fault::new(format!("{} is not a format", text.shown()), help).meant(meant)
     })
 }
 
@@ -146,11 +147,12 @@ pub(crate) fn format(text: &Text) -> Result<Choice, Fault> {
 pub(crate) fn criticality(text: &Text) -> Result<Criticality, Fault> {
     Criticality::parse(text.value()).ok_or_else(|| {
         let words: Vec<&str> = Criticality::ALL.iter().map(|word| word.as_str()).collect();
-        let help = match nearest(text.value(), words.iter().copied()) {
+        let meant = nearest(text.value(), words.iter().copied());
+        let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "write hard, soft or informational".to_owned(),
         };
-        Fault::new(format!("{} is not a criticality", text.shown()), help)
+        Fault::new(format!("{} is not a criticality", text.shown()), help).meant(meant)
     })
 }
 

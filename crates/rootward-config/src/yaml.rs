@@ -12,6 +12,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
 
 use crate::place::{Log, Place};
 use crate::problem::{Fault, harmless};
+use crate::rule::Rule;
 use crate::syntax::{
     MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, empty, too_deep, too_long, too_many, top,
 };
@@ -43,7 +44,7 @@ pub(crate) fn parse(text: &str, file: usize, log: &mut Log) -> Option<Node> {
             }),
         };
         if let Err(Stop { at, fault }) = step {
-            builder.log.problem(&top(file, at), fault);
+            builder.log.problem(&top(file, at), fault.or(Rule::Syntax));
             return None;
         }
     }
@@ -78,7 +79,7 @@ enum Open {
 
 /// The key whose value comes next.
 enum Key {
-    Text(String, Position),
+    Text(String, Position, Option<Position>),
     /// Already reported; the value that follows is read and dropped.
     Refused,
 }
@@ -133,7 +134,7 @@ impl Builder<'_> {
                     "write the value out; what services share goes into `defaults`",
                 );
                 self.refuse(at, fault);
-                self.complete(at, Value::Refused);
+                self.complete(at, Some(position_of(span.end)), Value::Refused);
             }
             Event::Anchor(..) => {
                 let fault = Fault::new(
@@ -144,7 +145,7 @@ impl Builder<'_> {
             }
             Event::Scalar(text, style, ..) => {
                 let value = self.scalar(at, &text, style);
-                self.complete(at, value);
+                self.complete(at, Some(position_of(span.end)), value);
             }
             Event::SequenceStart(..) => self.open.push(Open::Sequence {
                 at,
@@ -156,9 +157,11 @@ impl Builder<'_> {
                 key: None,
             }),
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open::Sequence { at, items }) => self.complete(at, Value::Sequence(items)),
+                Some(Open::Sequence { at, items }) => {
+                    self.complete(at, None, Value::Sequence(items));
+                }
                 Some(Open::Mapping { at, entries, .. }) => {
-                    self.complete(at, Value::Mapping(entries));
+                    self.complete(at, None, Value::Mapping(entries));
                 }
                 None => {}
             },
@@ -181,22 +184,23 @@ impl Builder<'_> {
     }
 
     /// A node is finished: it is the root, an item, a key, or the value of the key before it.
-    fn complete(&mut self, at: Position, value: Value) {
-        let node = Node { at, value };
+    fn complete(&mut self, at: Position, end: Option<Position>, value: Value) {
+        let node = Node { at, end, value };
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::Sequence { items, .. }) => items.push(node),
             Some(Open::Mapping { entries, key, .. }) => match key.take() {
-                Some(Key::Text(key, at)) => entries.push(Entry {
+                Some(Key::Text(key, at, end)) => entries.push(Entry {
                     key,
                     at,
+                    end,
                     value: node,
                 }),
                 Some(Key::Refused) => {}
                 None => {
-                    let Node { at, value } = node;
+                    let Node { at, end, value } = node;
                     let (next, fault) = match value {
-                        Value::Scalar(text) => (Key::Text(text, at), None),
+                        Value::Scalar(text) => (Key::Text(text, at, end), None),
                         Value::Refused => (Key::Refused, None),
                         Value::Null | Value::Sequence(_) | Value::Mapping(_) => {
                             let help = "write `key: value`, with a word as the key; text with { } or [ ] needs quotes";
@@ -217,6 +221,7 @@ impl Builder<'_> {
         let place = Place {
             file: self.file,
             at,
+            end: None,
             path: self.path(),
         };
         self.log.problem(&place, fault);
@@ -229,7 +234,7 @@ impl Builder<'_> {
             match open {
                 Open::Sequence { items, .. } => path.push_str(&format!("[{}]", items.len())),
                 Open::Mapping {
-                    key: Some(Key::Text(key, _)),
+                    key: Some(Key::Text(key, ..)),
                     ..
                 } => {
                     if !path.is_empty() {
@@ -301,11 +306,8 @@ fn syntax_fault(error: &ScanError) -> Fault {
             "put it in quotes",
         ),
         other => {
-            return Fault {
-                message: invalid(&other.to_string()),
-                help: None,
-            };
+            return Fault::plain(Rule::Syntax, invalid(&other.to_string()));
         }
     };
-    Fault::new(message, help)
+    Fault::new(message, help).of(Rule::Syntax)
 }

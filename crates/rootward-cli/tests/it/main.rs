@@ -8,6 +8,7 @@ mod arguments;
 mod conform;
 mod demo;
 mod explain;
+mod findings;
 mod parse;
 mod probe;
 mod program;

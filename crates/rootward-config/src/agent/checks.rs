@@ -11,6 +11,7 @@ use crate::nearest::nearest;
 use crate::place::{Field, Place};
 use crate::problem::{Fault, harmless};
 use crate::read::{Fields, Reader};
+use crate::rule::Rule;
 use crate::sections::{given, threshold, within};
 use crate::tree::{Entry, Value};
 use crate::values;
@@ -42,7 +43,8 @@ pub(super) fn read(
                 let fault = Fault::new(
                     "there are no checks, so there is nothing to say about the service",
                     format!("write at least one: checks: [{CHECK_EXAMPLE}]"),
-                );
+                )
+                .of(Rule::Missing);
                 reader.log.problem(&root.place, fault);
             }
             return Vec::new();
@@ -78,14 +80,16 @@ fn unique(
         let fault = Fault::new(
             "`application` is the name of what `application.liveness` checks",
             "give this check another name",
-        );
+        )
+        .of(Rule::Duplicate);
         reader.log.problem(place, fault);
     } else if let Some(first) = names.get(name) {
         let at = reader.log.reference(first, place);
         let message = format!("another check is named `{name}`, at {at}");
-        reader
-            .log
-            .problem(place, Fault::new(message, "give each its own name"));
+        reader.log.problem(
+            place,
+            Fault::new(message, "give each its own name").of(Rule::Duplicate),
+        );
     } else {
         names.insert(name.clone(), place.clone());
     }
@@ -120,7 +124,8 @@ fn check(
             show(slow.value),
             show(timeout)
         );
-        let fault = Fault::new(message, "no answer could ever be slow: shorten it");
+        let fault =
+            Fault::new(message, "no answer could ever be slow: shorten it").of(Rule::Contradiction);
         reader.log.problem(&slow.place, fault);
     }
     let gates_readiness = reader.value(fields, "gates_readiness", values::flag);
@@ -131,7 +136,8 @@ fn check(
         let fault = Fault::new(
             "a shared dependency gates readiness: when it fails, every instance leaves the rotation at once",
             "write `scope: local` if its failure is this instance's alone, or remove `gates_readiness`",
-        );
+        )
+        .of(Rule::SharedReadinessGate);
         reader.log.warning(&gates.place, fault);
     }
     let owner = given(reader.value(fields, "owner", values::label));
@@ -182,7 +188,8 @@ fn kind(
         if !kind.built {
             let message = format!("`{}` is not part of this build of rootward", kind.name);
             let help = format!("build it with the feature `{}`", kind.name);
-            reader.log.problem(&item.place, Fault::new(message, help));
+            let fault = Fault::new(message, help).of(Rule::NotBuilt);
+            reader.log.problem(&item.place, fault);
             continue;
         }
         if let Some(settings) = settings::read(&item.value, kind, reader) {
@@ -194,14 +201,15 @@ fn kind(
         // Said already: the key that was meant to be one is unknown.
         [] if fields.has_unknown() => None,
         [] => {
-            let fault = Fault::new("it says nothing to check", kinds_help(kinds));
+            let fault = Fault::new("it says nothing to check", kinds_help(kinds)).of(Rule::Missing);
             reader.log.problem(&fields.place, fault);
             None
         }
         [_] => found.map(|(kind, settings)| (kind.name, settings)),
         [first, second, ..] => {
             let message = format!("it is of two kinds, `{first}` and `{second}`");
-            let fault = Fault::new(message, "write a check of its own for each");
+            let fault =
+                Fault::new(message, "write a check of its own for each").of(Rule::Contradiction);
             reader.log.problem(&fields.place, fault);
             None
         }
@@ -241,19 +249,21 @@ fn refusal(entry: &Entry, kinds: &[KindSpec]) -> Option<Refusal> {
             format!("known here: {}; {}", CHECK.join(", "), kinds_help(kinds)),
         ),
     };
+    let fault = fault.of(Rule::UnknownKey).meant(meant);
     Some(Refusal { fault, meant })
 }
 
 fn scope(text: &Text) -> Result<Scope, Fault> {
     Scope::parse(text.value()).ok_or_else(|| {
         let message = format!("{} is not a scope", text.shown());
-        let help = match nearest(text.value(), ["local", "shared"]) {
+        let meant = nearest(text.value(), ["local", "shared"]);
+        let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
                 "write local (this instance alone) or shared (every instance sees it)".to_owned()
             }
         };
-        Fault::new(message, help)
+        Fault::new(message, help).meant(meant)
     })
 }
 

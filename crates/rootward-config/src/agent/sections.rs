@@ -10,6 +10,7 @@ use crate::expand::Text;
 use crate::place::{Field, Located};
 use crate::problem::Fault;
 use crate::read::{Fields, Item, Reader};
+use crate::rule::Rule;
 use crate::sections::{given, threshold, within};
 use crate::tree::Node;
 use crate::values;
@@ -119,7 +120,8 @@ fn detail_of(fields: &Fields<'_>, reader: &mut Reader<'_>) -> DetailSpec {
         let fault = Fault::new(
             "nobody may read the detailed report: callers on this machine are kept out, and there are no tokens",
             "add tokens under `listen.detail.auth`, or remove `loopback: false`",
-        );
+        )
+        .of(Rule::Contradiction);
         reader.log.problem(&said.place, fault);
     }
     DetailSpec {
@@ -139,7 +141,7 @@ fn auth_of(
         Field::Given(Located { value, place }) => {
             if value.is_empty() {
                 let help = "list at least one, or remove `tokens`";
-                let fault = Fault::new("the list of tokens is empty", help);
+                let fault = Fault::new("the list of tokens is empty", help).of(Rule::Missing);
                 reader.log.problem(&place, fault);
             }
             let tokens = value.iter().filter_map(|item| token(item, reader));
@@ -156,7 +158,8 @@ fn auth_of(
         let fault = Fault::new(
             "both `tokens` and `tokens_file` are given",
             "keep one of them",
-        );
+        )
+        .of(Rule::Contradiction);
         reader.log.problem(&file.place, fault);
     }
     (tokens, file)
@@ -280,7 +283,8 @@ pub(super) fn times(
                 show(said)
             ),
             "a run must be over before the next begins: shorten the timeout or lengthen the interval",
-        );
+        )
+        .of(Rule::Contradiction);
         reader.log.problem(place.unwrap_or(&fields.place), fault);
     }
     (said, limit)

@@ -242,7 +242,8 @@ fn word(text: &Text, words: &'static [&'static str]) -> Result<&'static str, Fau
         .clone()
         .find(|word| *word == text.value())
         .ok_or_else(|| {
-            let help = match nearest(text.value(), known) {
+            let meant = nearest(text.value(), known);
+            let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("allowed are {}", words.join(", ")),
             };
@@ -250,6 +251,7 @@ fn word(text: &Text, words: &'static [&'static str]) -> Result<&'static str, Fau
                 format!("{} is none of the words for it", text.shown()),
                 help,
             )
+            .meant(meant)
         })
 }
 

@@ -9,6 +9,7 @@ use crate::checked::LabelReview;
 use crate::place::{Located, Log, Place};
 use crate::problem::Fault;
 use crate::raw::{RawDependency, RawFile};
+use crate::rule::Rule;
 
 /// The dependencies that hold.
 #[derive(Debug, Default)]
@@ -38,7 +39,8 @@ impl CheckedEdges {
             if parts.declared.is_none() {
                 let words: Vec<&str> = Criticality::ALL.iter().map(|word| word.as_str()).collect();
                 let help = format!("write criticality: {}", words.join(" | "));
-                log.warning(place, Fault::new("unlabelled: treated as soft", help));
+                let fault = Fault::new("unlabelled: treated as soft", help);
+                log.warning(place, fault.of(Rule::UnlabelledDependency));
             }
         }
         for cycle in map.cycles() {
@@ -49,7 +51,8 @@ impl CheckedEdges {
                 let message = format!("services depend on each other in a circle: {cycle}");
                 log.warning(
                     place,
-                    Fault::new(message, "it is kept; remove an edge that is not real"),
+                    Fault::new(message, "it is kept; remove an edge that is not real")
+                        .of(Rule::DependencyCycle),
                 );
             }
         }
@@ -67,8 +70,9 @@ pub(super) fn check(written: &RawFile, known: &Known, log: &mut Log) -> CheckedE
             };
             if known.kind(&callee.value).is_none() {
                 let message = format!("nothing is named `{}`", callee.value);
-                let help = known.suggest(&callee.value, None, log);
-                log.problem(&callee.place, Fault::new(message, help));
+                let (help, meant) = known.suggest(&callee.value, None, log);
+                let fault = Fault::new(message, help).of(Rule::UnknownName);
+                log.problem(&callee.place, fault.meant(meant));
                 continue;
             }
             let Some(caller) = service.name.value() else {
@@ -95,14 +99,16 @@ fn check_label(dependency: &RawDependency, log: &mut Log) {
             let fault = Fault::new(
                 "there is no label that could override anything",
                 "add `criticality`",
-            );
+            )
+            .of(Rule::Contradiction);
             log.problem(place, fault);
         }
         if reason.is_absent() {
             let fault = Fault::new(
                 "an override without a reason",
                 "add `reason`: why the map knows better than the service",
-            );
+            )
+            .of(Rule::Missing);
             log.problem(place, fault);
         }
     }
@@ -112,7 +118,8 @@ fn check_label(dependency: &RawDependency, log: &mut Log) {
         let fault = Fault::new(
             "`review_every` counts from `reviewed`, which is missing",
             "add `reviewed`, such as 2026-10-01",
-        );
+        )
+        .of(Rule::Missing);
         log.problem(&every.place, fault);
     }
 }
@@ -133,14 +140,18 @@ fn check_edge(
         let fault = Fault::new(
             format!("`{caller}` depends on itself"),
             "remove the dependency",
-        );
+        )
+        .of(Rule::Contradiction);
         log.problem(place, fault);
         return;
     }
     if let Some(first) = checked.place(caller, callee) {
         let at = log.reference(first, place);
         let message = format!("`{caller}` already depends on `{callee}` at {at}");
-        log.problem(place, Fault::new(message, "keep one of them"));
+        log.problem(
+            place,
+            Fault::new(message, "keep one of them").of(Rule::Duplicate),
+        );
         return;
     }
     let parts = EdgeParts {

@@ -9,6 +9,7 @@ use crate::checked::GroupSpec;
 use crate::place::{Located, Log, Place};
 use crate::problem::Fault;
 use crate::raw::RawFile;
+use crate::rule::Rule;
 
 /// Checks every group.
 pub(super) fn check(written: &RawFile, known: &Known, log: &mut Log) -> Vec<GroupSpec> {
@@ -20,7 +21,10 @@ pub(super) fn check(written: &RawFile, known: &Known, log: &mut Log) -> Vec<Grou
             check_member(member, known, log);
             if !members.insert(&member.value) {
                 let message = format!("`{}` is already a member", member.value);
-                log.problem(&member.place, Fault::new(message, "remove one of them"));
+                log.problem(
+                    &member.place,
+                    Fault::new(message, "remove one of them").of(Rule::Duplicate),
+                );
             }
         }
         let Some(Located { value: name, place }) = group.name.given() else {
@@ -31,7 +35,7 @@ pub(super) fn check(written: &RawFile, known: &Known, log: &mut Log) -> Vec<Grou
             let message = format!("`{name}` is already the name of the group at {at}");
             log.problem(
                 place,
-                Fault::new(message, "give each its own name, or join them"),
+                Fault::new(message, "give each its own name, or join them").of(Rule::Duplicate),
             );
             continue;
         }
@@ -61,12 +65,16 @@ fn check_member(
         Some(Kind::Service) => {}
         Some(Kind::Resource) => {
             let message = format!("`{member}` is a resource, and groups are made of services");
-            log.problem(place, Fault::new(message, "list the services that need it"));
+            log.problem(
+                place,
+                Fault::new(message, "list the services that need it").of(Rule::UnknownName),
+            );
         }
         None => {
             let message = format!("no service is named `{member}`");
-            let help = known.suggest(member, Some(Kind::Service), log);
-            log.problem(place, Fault::new(message, help));
+            let (help, meant) = known.suggest(member, Some(Kind::Service), log);
+            let fault = Fault::new(message, help).of(Rule::UnknownName);
+            log.problem(place, fault.meant(meant));
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::nearest::nearest;
 use crate::place::{Located, Log, Place};
 use crate::problem::Fault;
 use crate::raw::RawFile;
+use crate::rule::Rule;
 
 /// What a name on the map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,8 @@ impl Known {
                     );
                     log.problem(
                         place,
-                        Fault::new(message, "give each its own name, or remove one"),
+                        Fault::new(message, "give each its own name, or remove one")
+                            .of(Rule::Duplicate),
                     );
                 }
                 None => {
@@ -83,12 +85,20 @@ impl Known {
         self.nodes.get(name).map(|(_, place)| place)
     }
 
-    /// What to write instead of a name that nothing has.
-    pub(super) fn suggest(&self, name: &Name, only: Option<Kind>, log: &mut Log) -> String {
+    /// What to write instead of a name that nothing has, and the name that was probably meant.
+    pub(super) fn suggest(
+        &self,
+        name: &Name,
+        only: Option<Kind>,
+        log: &mut Log,
+    ) -> (String, Option<String>) {
         if let Some(meant) = self.aliases.get(name)
             && only != Some(Kind::Service)
         {
-            return format!("it is an alias; write `{meant}`");
+            return (
+                format!("it is an alias; write `{meant}`"),
+                Some(meant.to_string()),
+            );
         }
         let candidates = self
             .nodes
@@ -98,11 +108,12 @@ impl Known {
         let near = (log.may_search())
             .then(|| nearest(name.as_str(), candidates))
             .flatten();
-        match (near, only) {
+        let help = match (near, only) {
             (Some(meant), _) => format!("did you mean `{meant}`?"),
             (None, Some(Kind::Service)) => "add it to `services`, or remove it here".to_owned(),
             (None, _) => "add it to `services` or `resources`, or remove it here".to_owned(),
-        }
+        };
+        (help, near.map(str::to_owned))
     }
 }
 
@@ -147,7 +158,8 @@ pub(super) fn check(written: &RawFile, known: &Known, log: &mut Log) -> Vec<Node
                         Fault::new(
                             message,
                             "one thing is one resource; use `aliases` for other names",
-                        ),
+                        )
+                        .of(Rule::Duplicate),
                     );
                 }
                 None => {
@@ -188,11 +200,17 @@ fn check_alias<'w>(
             "`{alias}` is already the name of the {} at {at}",
             kind.word()
         );
-        log.problem(place, Fault::new(message, "remove the alias"));
+        log.problem(
+            place,
+            Fault::new(message, "remove the alias").of(Rule::Duplicate),
+        );
     } else if let Some(first) = aliases.get(alias) {
         let at = log.reference(first, place);
         let message = format!("`{alias}` is already an alias at {at}");
-        log.problem(place, Fault::new(message, "keep one of them"));
+        log.problem(
+            place,
+            Fault::new(message, "keep one of them").of(Rule::Duplicate),
+        );
     } else {
         aliases.insert(alias, place);
     }
@@ -215,7 +233,8 @@ pub(super) fn warn(written: &RawFile, map: &Map, log: &mut Log) {
                 Fault::new(
                     message,
                     "add it to the dependencies of its callers, or remove it",
-                ),
+                )
+                .of(Rule::UnusedResource),
             );
         }
     }

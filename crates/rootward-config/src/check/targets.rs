@@ -11,6 +11,7 @@ use crate::checked::{DnsSpec, TargetSpec};
 use crate::place::{Field, Located, Log, Place};
 use crate::problem::Fault;
 use crate::raw::{RawFile, RawService, RawTiming, RawUrl};
+use crate::rule::Rule;
 use crate::url::TargetUrl;
 
 /// Checks the addresses of every service.
@@ -57,7 +58,8 @@ pub(super) fn check(
                 let message = format!("this URL is already polled: {at}");
                 log.problem(
                     &url.place,
-                    Fault::new(message, "an instance has one URL, and a URL one instance"),
+                    Fault::new(message, "an instance has one URL, and a URL one instance")
+                        .of(Rule::Duplicate),
                 );
                 continue;
             }
@@ -70,7 +72,8 @@ pub(super) fn check(
                 let message = format!("`{instance}` is already an instance of this service: {at}");
                 log.problem(
                     place,
-                    Fault::new(message, "name them: urls: [{url: …, instance: …}]"),
+                    Fault::new(message, "name them: urls: [{url: …, instance: …}]")
+                        .of(Rule::Duplicate),
                 );
                 continue;
             }
@@ -128,7 +131,7 @@ fn check_roots(service: &RawService, log: &mut Log) {
         let message = "no URL of this service is asked over TLS, so nobody shows a certificate";
         log.problem(
             &roots.place,
-            Fault::new(message, "write https:// URLs, or remove `roots`"),
+            Fault::new(message, "write https:// URLs, or remove `roots`").of(Rule::Contradiction),
         );
     }
 }
@@ -148,7 +151,7 @@ fn check_at_least(service: &RawService, log: &mut Log) {
         );
         log.problem(
             &at_least.place,
-            Fault::new(message, format!("list more URLs, or {fewer}")),
+            Fault::new(message, format!("list more URLs, or {fewer}")).of(Rule::Contradiction),
         );
     }
 }

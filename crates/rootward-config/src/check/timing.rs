@@ -9,6 +9,7 @@ use crate::duration::show;
 use crate::place::{Field, Log, Place};
 use crate::problem::Fault;
 use crate::raw::RawTiming;
+use crate::rule::Rule;
 
 /// Where a value comes from that the service at hand did not write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Timing {
                 Origin::Own => "lower the timeout or raise the interval",
                 Origin::BuiltIn | Origin::Defaults => "set `timeout` here too, below the interval",
             };
-            log.problem(place, Fault::new(message, help));
+            log.problem(place, Fault::new(message, help).of(Rule::Contradiction));
         }
         let Some((Some(stale), stale_from)) = self.stale_after else {
             return;
@@ -158,7 +159,7 @@ impl Timing {
                     format!("set `stale_after` here too, to {} or more", show(least))
                 }
             };
-            log.problem(place, Fault::new(message, help));
+            log.problem(place, Fault::new(message, help).of(Rule::Contradiction));
         }
     }
 }

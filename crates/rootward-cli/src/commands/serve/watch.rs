@@ -90,7 +90,7 @@ impl Files {
 
 fn refused(wrong: &Wrong) -> Refused {
     match wrong {
-        Wrong::Unread(sentences) => Refused::new(sentences.iter().cloned()),
+        Wrong::Unread(files) => Refused::new(files.iter().map(ToString::to_string)),
         Wrong::Problems(problems) => {
             let list = problems.as_slice().iter().map(ToString::to_string);
             let mut refused = Refused::new(list);
