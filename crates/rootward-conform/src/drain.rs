@@ -289,3 +289,54 @@ impl Answering {
         ledger.not_tested(self.rule, TOO_SHORT);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Drains, Unready};
+    use crate::rule::Rule;
+    use crate::verdict::{Ledger, Verdict};
+    use std::time::Duration;
+
+    const fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// What becomes of the rule after these ends, each with what a look costs.
+    fn verdict(drains: Vec<(Unready, Duration)>) -> Option<Verdict> {
+        let mut ledger = Ledger::default();
+        Drains(drains).judge(&mut ledger);
+        let all = ledger.close();
+        all.into_iter()
+            .find(|(rule, _)| *rule == Rule::Unready)
+            .map(|(_, verdict)| verdict)
+    }
+
+    #[test]
+    fn readiness_has_100_ms_and_what_a_look_costs() {
+        let after = |last, cost| verdict(vec![(Unready::After(Some(millis(last))), millis(cost))]);
+        assert_eq!(after(100, 0), Some(Verdict::Kept));
+        assert_eq!(after(140, 50), Some(Verdict::Kept));
+        assert!(matches!(after(101, 0), Some(Verdict::Broken(_))));
+        assert!(matches!(after(151, 50), Some(Verdict::Broken(_))));
+        let at_once = vec![(Unready::After(None), millis(0))];
+        assert_eq!(verdict(at_once), Some(Verdict::Kept));
+    }
+
+    #[test]
+    fn of_two_ends_the_better_one_counts_unless_one_never_said_503() {
+        let late = (Unready::After(Some(millis(400))), millis(3));
+        let in_time = (Unready::After(Some(millis(20))), millis(3));
+        let never = (Unready::Never(Some(millis(900))), millis(3));
+        let both = vec![late.clone(), in_time.clone()];
+        assert_eq!(verdict(both), Some(Verdict::Kept));
+        for drains in [vec![late.clone(), late], vec![never, in_time]] {
+            assert!(matches!(verdict(drains), Some(Verdict::Broken(_))));
+        }
+    }
+
+    #[test]
+    fn who_is_gone_before_a_look_has_not_been_tested() {
+        let gone = vec![(Unready::Never(Some(millis(4))), millis(3))];
+        assert!(matches!(verdict(gone), Some(Verdict::NotTested(_))));
+    }
+}
