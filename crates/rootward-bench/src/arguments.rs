@@ -1,7 +1,11 @@
 //! The command line: which benchmark, and how much of it.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::asker::{Asker, Way};
+use crate::mock::{Answers, Mock};
 use crate::plan::Plan;
 
 /// What is printed when the arguments are not understood.
@@ -15,6 +19,8 @@ benchmarks
   distress   /livez while the application is blocked, its dependencies hang, every core spins (goals P4, P5)
   footprint  memory and processor time that a program gains by it (goal P6)
   agent      memory and processor time of the sidecar (goal P7); needs `rootward` built in the same profile
+  poll       what a poll of the aggregator costs, beside bare clients, with up to 18,000 targets (goals A1, A2, A6 to A9, J1)
+  overview   how soon and how fast an overview of 10,000 services comes, and that readers add no polls (goals O1 to O3)
 
 options
   --rounds N  how many rounds, 1 to 50; each measures every side once, in rotating order
@@ -27,7 +33,7 @@ exit codes: 0 it ran, 1 --check found a miss, 2 wrong arguments, or it could not
 const MAX_ROUNDS: usize = 50;
 
 /// What is to be run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Benchmark {
     Health,
     Probes,
@@ -35,15 +41,23 @@ pub(crate) enum Benchmark {
     Distress,
     Footprint,
     Agent,
+    Poll,
+    Overview,
     /// Not for people: the program that `footprint` starts, whose checks connect to this address.
     Host {
         dependency: SocketAddr,
         embeds: bool,
     },
+    /// Not for people: the fleet that is polled.
+    Mock(Mock),
+    /// Not for people: a client that is compared with.
+    Asker(Asker),
+    /// Not for people: the aggregator as a library, where the program is not built.
+    Serve(PathBuf),
 }
 
 /// The arguments, understood.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Arguments {
     pub(crate) benchmark: Benchmark,
     pub(crate) plan: Plan,
@@ -61,6 +75,11 @@ impl Arguments {
             ("distress", rest) => (Benchmark::Distress, rest),
             ("footprint", rest) => (Benchmark::Footprint, rest),
             ("agent", rest) => (Benchmark::Agent, rest),
+            ("poll", rest) => (Benchmark::Poll, rest),
+            ("overview", rest) => (Benchmark::Overview, rest),
+            ("mock", [answers, tls @ ..]) => (mock(answers, tls)?, [].as_slice()),
+            ("asker", [way, count, port]) => (asker(way, count, port)?, [].as_slice()),
+            ("serve", [file]) => (Benchmark::Serve(file.into()), [].as_slice()),
             ("host", [dependency, embeds]) => (host(dependency, embeds)?, [].as_slice()),
             (other, _) => return Err(format!("there is no benchmark {other:?}")),
         };
@@ -98,6 +117,38 @@ fn host(dependency: &str, embeds: &str) -> Result<Benchmark, String> {
         other => return Err(format!("{other:?} is neither with nor without")),
     };
     Ok(Benchmark::Host { dependency, embeds })
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("{text:?} is no number that fits"))
+}
+
+fn mock(answers: &str, tls: &[String]) -> Result<Benchmark, String> {
+    let answers = match answers {
+        "fresh" => Answers::Fresh,
+        "same" => Answers::Same,
+        other => return Err(format!("{other:?} is neither fresh nor same")),
+    };
+    let (count, roots) = match tls {
+        [] => (0, None),
+        [count, roots] => (number(count)?, Some(roots.into())),
+        _ => return Err("TLS takes a count and a file".to_owned()),
+    };
+    Ok(Benchmark::Mock(Mock {
+        answers,
+        count,
+        roots,
+    }))
+}
+
+fn asker(way: &str, count: &str, port: &str) -> Result<Benchmark, String> {
+    let way = match way {
+        "bare" => Way::Bare,
+        millis => Way::Untimed(Duration::from_millis(number(millis)?)),
+    };
+    let (count, port) = (number(count)?, number(port)?);
+    Ok(Benchmark::Asker(Asker { way, count, port }))
 }
 
 fn count_of_rounds(text: &str) -> Result<usize, String> {

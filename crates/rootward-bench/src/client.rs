@@ -14,7 +14,10 @@ use tokio::time::{MissedTickBehavior, timeout};
 use crate::statistics::Latencies;
 
 /// The longest answer that is read.
-const MAX_ANSWER_BYTES: usize = 256 * 1024;
+const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
+
+/// What is made room for at first.
+const FIRST_BYTES: usize = 256 * 1024;
 
 /// No answer takes longer, or the run is void.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
@@ -56,7 +59,7 @@ impl Connection {
             request,
             code,
             refusable: false,
-            buffer: vec![0; MAX_ANSWER_BYTES],
+            buffer: vec![0; FIRST_BYTES],
         })
     }
 
@@ -98,6 +101,12 @@ impl Connection {
     }
 
     async fn read(&mut self, filled: usize) -> io::Result<usize> {
+        if filled == self.buffer.len() {
+            if filled >= MAX_ANSWER_BYTES {
+                return Err(io::Error::other("the answer is longer than 8 MiB"));
+            }
+            self.buffer.resize(filled * 2, 0);
+        }
         match self.stream.read(&mut self.buffer[filled..]).await? {
             0 => Err(io::Error::other("the server closed the connection")),
             read => Ok(read),

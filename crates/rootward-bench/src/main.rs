@@ -4,18 +4,26 @@
 //! about the servers; the ratios, taken round by round, are what counts. docs/benchmarks.md says what each means.
 
 mod agent;
+mod aggregator;
 mod arguments;
+mod asker;
 mod child;
 mod client;
 mod cpu;
 mod distress;
+mod fleet;
 mod footprint;
 mod goal;
 mod health;
 mod host;
 mod load;
+mod mock;
+mod mocked;
+mod overview;
 mod peers;
+mod plain;
 mod plan;
+mod poll;
 mod prober;
 mod probes;
 mod proxies;
@@ -49,16 +57,17 @@ fn main() -> ExitCode {
             return ExitCode::from(FAILED);
         }
     };
-    if let Benchmark::Host { dependency, embeds } = arguments.benchmark {
-        return match host::run(dependency, embeds, print) {
+    let check = arguments.check;
+    if let Some(helped) = help(&arguments.benchmark) {
+        return match helped {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => failed(&error),
         };
     }
-    match run(arguments) {
+    match run(&arguments) {
         Ok(outcome) => {
             print(&outcome.to_string());
-            if arguments.check && !outcome.all_met() {
+            if check && !outcome.all_met() {
                 ExitCode::from(MISSED)
             } else {
                 ExitCode::SUCCESS
@@ -68,8 +77,26 @@ fn main() -> ExitCode {
     }
 }
 
+/// What a benchmark starts in a process of its own, if it is that.
+fn help(benchmark: &Benchmark) -> Option<io::Result<()>> {
+    match benchmark {
+        Benchmark::Host { dependency, embeds } => Some(host::run(*dependency, *embeds, print)),
+        Benchmark::Mock(mock) => Some(mock::run(mock, print)),
+        Benchmark::Asker(asker) => Some(asker::run(*asker)),
+        Benchmark::Serve(file) => Some(aggregator::serve(file)),
+        Benchmark::Health
+        | Benchmark::Probes
+        | Benchmark::Peers
+        | Benchmark::Distress
+        | Benchmark::Footprint
+        | Benchmark::Agent
+        | Benchmark::Poll
+        | Benchmark::Overview => None,
+    }
+}
+
 /// The benchmark, unless it is interrupted; either way, nothing that it started is left.
-fn run(arguments: Arguments) -> io::Result<Outcome> {
+fn run(arguments: &Arguments) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -78,7 +105,7 @@ fn run(arguments: Arguments) -> io::Result<Outcome> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut hangup = signal(SignalKind::hangup())?;
         tokio::select! {
-            outcome = benchmark(arguments.benchmark, &arguments.plan) => outcome,
+            outcome = benchmark(&arguments.benchmark, &arguments.plan) => outcome,
             _ = interrupt.recv() => Err(io::Error::other("interrupted")),
             _ = terminate.recv() => Err(io::Error::other("told to end")),
             _ = hangup.recv() => Err(io::Error::other("the terminal is gone")),
@@ -86,7 +113,7 @@ fn run(arguments: Arguments) -> io::Result<Outcome> {
     })
 }
 
-async fn benchmark(benchmark: Benchmark, plan: &Plan) -> io::Result<Outcome> {
+async fn benchmark(benchmark: &Benchmark, plan: &Plan) -> io::Result<Outcome> {
     match benchmark {
         Benchmark::Health => health::run(plan).await,
         Benchmark::Probes => probes::run(plan).await,
@@ -94,7 +121,11 @@ async fn benchmark(benchmark: Benchmark, plan: &Plan) -> io::Result<Outcome> {
         Benchmark::Distress => distress::run(plan).await,
         Benchmark::Agent => agent::run(plan).await,
         Benchmark::Footprint => footprint::run(plan).await,
-        Benchmark::Host { .. } => Err(io::Error::other("a host is not a benchmark")),
+        Benchmark::Poll => poll::run(plan).await,
+        Benchmark::Overview => overview::run(plan).await,
+        Benchmark::Host { .. } | Benchmark::Mock(_) | Benchmark::Asker(_) | Benchmark::Serve(_) => {
+            Err(io::Error::other("that is no benchmark"))
+        }
     }
 }
 

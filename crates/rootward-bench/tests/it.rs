@@ -90,6 +90,49 @@ fn footprint_shows_the_program_without_and_with_us() {
 }
 
 #[test]
+fn poll_shows_every_client_and_every_fleet_and_counts_what_was_answered() {
+    let ran = bench(&["poll", "--quick"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for client in [
+        "ours  ",
+        "bare hyper, parse only",
+        "ours over TLS",
+        "ours, the same bytes again",
+    ] {
+        // Polls a second, processor time, and that over the bare one.
+        let figures = figures(&ran.out, client);
+        assert_eq!(figures.len(), 3, "{client}:\n{}", ran.out);
+        assert!(figures.iter().all(|figure| *figure > 0.0), "{}", ran.out);
+    }
+    let fleets = ran
+        .out
+        .lines()
+        .filter(|line| line.contains("ms /") || line.contains("ms  "));
+    assert!(fleets.count() >= 4, "{}", ran.out);
+    let goals = goals(&ran.out);
+    let names: Vec<&str> = goals.iter().map(|goal| &goal.trim()[..2]).collect();
+    let wanted = ["A1", "A7", "A2", "A6", "A8", "A9", "A9", "A9", "J1"];
+    assert_eq!(names, wanted, "{}", ran.out);
+    assert!(
+        goals.iter().all(|goal| !goal.contains("not measured")),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn overview_shows_readers_and_counts_polls_with_and_without_them() {
+    let ran = bench(&["overview", "--quick"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("viewers: 20 overviews"), "{}", ran.out);
+    let goals = goals(&ran.out);
+    let names: Vec<&str> = goals.iter().map(|goal| &goal.trim()[..2]).collect();
+    assert_eq!(names, ["O1", "O2", "O3"], "{}", ran.out);
+    let judged = |goal: &&&str| goal.contains(" PASS (") || goal.contains(" MISS (");
+    assert!(goals.iter().all(|goal| judged(&goal)), "{}", ran.out);
+}
+
+#[test]
 fn wrong_arguments_are_named_with_the_usage_and_nothing_runs() {
     let ran = bench(&["probes", "--fast"]);
     assert_eq!(ran.code, Some(2));

@@ -21,6 +21,7 @@ use crate::schedule::Schedule;
 use crate::snapshot::{ServiceView, Snapshot, Subject, Transition};
 use crate::status::{ErrorCategory, ServiceStatus};
 
+mod confirm;
 mod epochs;
 mod evidence;
 mod localiser;
@@ -35,10 +36,11 @@ mod view;
 pub use replace::Replaced;
 pub use tape::Told;
 
+use confirm::Confirmed;
 use epochs::Epochs;
 use evidence::Gathered;
 use localiser::Localiser;
-use seen::Seen;
+use seen::{Novelty, Seen};
 use vantage::{Admitted, Corroboration, Released, Vantage};
 
 /// What the engine is told once.
@@ -117,7 +119,7 @@ pub enum Action {
     Publish(Arc<Snapshot>),
 }
 
-/// The shortest time between two judgements while evidence comes in: thousands of reports make a few pictures.
+/// The shortest time between two judgements while news comes in: thousands of reports make a few pictures.
 const JUDGE_AFTER_EVIDENCE: Duration = Duration::from_millis(200);
 
 /// The longest time between two judgements: ages and deadlines pass also when nothing comes in.
@@ -175,6 +177,7 @@ pub struct Engine {
     /// When the aggregator last came back from a pause of its own. Nobody's silence is counted from before.
     resumed_at: Option<Moment>,
     fresh_evidence: bool,
+    confirmed: Confirmed,
     actions: VecDeque<Action>,
     snapshot: Arc<Snapshot>,
 }
@@ -235,6 +238,7 @@ impl Engine {
             judged_at: now,
             resumed_at: None,
             fresh_evidence: false,
+            confirmed: Confirmed::default(),
             actions: VecDeque::new(),
             snapshot: Arc::new(empty),
         };
@@ -258,10 +262,9 @@ impl Engine {
         match self.vantage.admit(poll) {
             Admitted::Counts(poll) => self.take(poll),
             Admitted::Blind(poll) => self.take_blind(poll),
-            Admitted::Held => {}
+            Admitted::Held => self.fresh_evidence = true,
         }
         self.want_self_checks();
-        self.fresh_evidence = true;
     }
 
     /// Takes what the self checks say that an [`Action::CheckSelf`] asked for.
@@ -279,14 +282,20 @@ impl Engine {
             return;
         };
         let at = poll.finished;
-        let heard = seen.handle(poll, &self.map);
+        let instance = poll.instance.clone();
+        let (heard, novelty) = seen.handle(poll, &self.map);
         self.localiser.hear(heard, seen, &self.map, at);
+        match novelty {
+            Novelty::News => self.fresh_evidence = true,
+            Novelty::Again => self.confirmed.take(instance),
+        }
     }
 
     /// A poll that says nothing about its target: it was not asked.
     fn take_blind(&mut self, poll: Poll) {
         if let Some(seen) = self.instances.get_mut(&poll.instance) {
             seen.handle_blind(poll);
+            self.fresh_evidence = true;
         }
     }
 
@@ -349,7 +358,12 @@ impl Engine {
         let released = self.vantage.handle_timeout(now);
         self.release(released);
         self.want_self_checks();
-        if now >= self.next_judgement() {
+        if now < self.next_judgement() {
+            return;
+        }
+        if !self.fresh_evidence && self.is_confirmed(now) {
+            self.confirm(now);
+        } else {
             self.judge(now);
         }
     }
@@ -398,6 +412,7 @@ impl Engine {
         let pause = now - expected;
         if pause > PAUSED {
             self.resumed_at = Some(now);
+            self.confirmed.end();
             for seen in self.instances.values_mut() {
                 seen.not_watched(pause);
             }
@@ -422,6 +437,7 @@ impl Engine {
         let mut services = view::services(&self.map, &self.instances, &evidence, now);
         let mut resources = view::resources(&self.map, &evidence);
         for service in &mut services {
+            let service = Arc::make_mut(service);
             for instance in &mut service.instances {
                 let subject = Subject::Instance(instance.id.clone());
                 instance.since =
@@ -431,6 +447,7 @@ impl Engine {
             service.since = self.settle(subject, service.status.as_str(), &service.reason, now);
         }
         for resource in &mut resources {
+            let resource = Arc::make_mut(resource);
             let subject = Subject::Resource(resource.name.clone());
             resource.since = self.settle(subject, resource.status.as_str(), &resource.reason, now);
         }
@@ -451,6 +468,7 @@ impl Engine {
         let event = self.book.handle_observer(&observer, now);
         self.actions.extend(event.map(Action::RecordIncident));
 
+        self.settle_quiet(&evidence, &diagnosis, &services, &observer, now);
         self.snapshot = Arc::new(Snapshot {
             at: now,
             map: Arc::clone(&self.map),
@@ -496,7 +514,6 @@ impl Engine {
             since: None,
         });
         if before.status == status {
-            self.statuses.insert(subject, before);
             return before.since;
         }
         let transition = Transition {
@@ -518,7 +535,7 @@ impl Engine {
     }
 
     /// Entry points that have been unknown for too long.
-    fn unseen_fronts(&self, services: &[ServiceView], now: Moment) -> Vec<UnseenFront> {
+    fn unseen_fronts(&self, services: &[Arc<ServiceView>], now: Moment) -> Vec<UnseenFront> {
         let mut fronts = Vec::new();
         let hidden = if self.vantage.is_fault() {
             self.vantage.hidden()
@@ -530,28 +547,33 @@ impl Engine {
                 .map
                 .find(service.name.as_str())
                 .is_some_and(|node| self.map.is_entry_point(node));
-            // Never seen at all counts from the start, or from when it was added.
-            let added = self.joined.get(&service.name).copied();
-            let watched = added.unwrap_or(self.epochs.origin());
-            let since = service.since.unwrap_or(watched);
-            // Nobody's silence is counted from while the aggregator itself did not run, or could not see.
-            let blind_until = if hidden.contains(&service.name) {
-                Some(now)
-            } else {
-                self.vantage.over_at()
-            };
-            let watched_since = [self.resumed_at, blind_until]
-                .into_iter()
-                .flatten()
-                .fold(since, Moment::max);
-            let too_long = now - watched_since >= self.settings.page_unknown_after;
+            let blind = hidden.contains(&service.name).then_some(now);
+            let watched = self.watched_since(service, blind);
+            let too_long = now - watched >= self.settings.page_unknown_after;
             if entry && service.status == ServiceStatus::Unknown && too_long {
                 fronts.push(UnseenFront {
                     service: service.name.clone(),
-                    since,
+                    since: self.known_since(service),
                 });
             }
         }
         fronts
+    }
+
+    /// Since when a service is what it is. Never seen at all counts from the start, or from when it was added.
+    fn known_since(&self, service: &ServiceView) -> Moment {
+        let added = self.joined.get(&service.name).copied();
+        let watched = added.unwrap_or(self.epochs.origin());
+        service.since.unwrap_or(watched)
+    }
+
+    /// The same, but nobody's silence is counted from while the aggregator itself did not run, or could not see: until
+    /// `blind` if it still cannot.
+    fn watched_since(&self, service: &ServiceView, blind: Option<Moment>) -> Moment {
+        let blind_until = blind.or(self.vantage.over_at());
+        [self.resumed_at, blind_until]
+            .into_iter()
+            .flatten()
+            .fold(self.known_since(service), Moment::max)
     }
 }

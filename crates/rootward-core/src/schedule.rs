@@ -49,6 +49,8 @@ pub fn phase(name: &str, interval: Duration) -> Duration {
 pub struct Schedule {
     origin: Moment,
     entries: BTreeMap<InstanceId, Entry>,
+    /// Those that are not being polled, by when they are due.
+    queue: BTreeSet<(Moment, InstanceId)>,
     /// Targets that are not polled any more and whose last poll has not ended.
     leaving: BTreeSet<InstanceId>,
 }
@@ -86,11 +88,21 @@ impl Schedule {
                 )
             })
             .collect();
-        Self {
+        let mut schedule = Self {
             origin: now,
             entries,
+            queue: BTreeSet::new(),
             leaving: BTreeSet::new(),
-        }
+        };
+        schedule.queue_all();
+        schedule
+    }
+
+    fn queue_all(&mut self) {
+        let waiting = self.entries.iter().filter(|(_, entry)| !entry.in_flight);
+        self.queue = waiting
+            .map(|(id, entry)| (entry.next, id.clone()))
+            .collect();
     }
 
     /// Goes on with other targets. One that stays with its interval keeps its slots; one with another interval gets the
@@ -132,20 +144,24 @@ impl Schedule {
             };
             self.entries.insert(id, entry);
         }
+        self.queue_all();
     }
 
-    /// Takes what is due; each must be given back through [`Schedule::finished`].
+    /// Takes what is due, by name; each must be given back through [`Schedule::finished`].
     pub fn take_due(&mut self, now: Moment) -> Vec<InstanceId> {
         let mut due = Vec::new();
-        for (id, entry) in &mut self.entries {
-            if entry.in_flight || entry.next > now {
-                continue;
+        while let Some((next, _)) = self.queue.first()
+            && *next <= now
+            && let Some((_, id)) = self.queue.pop_first()
+        {
+            if let Some(entry) = self.entries.get_mut(&id) {
+                entry.in_flight = true;
+                entry.last = Some(now);
+                entry.next = entry.slot_after(self.origin, now);
+                due.push(id);
             }
-            entry.in_flight = true;
-            entry.last = Some(now);
-            entry.next = entry.slot_after(self.origin, now);
-            due.push(id.clone());
         }
+        due.sort_unstable();
         due
     }
 
@@ -155,21 +171,21 @@ impl Schedule {
             self.leaving.remove(id);
             return;
         };
+        if !entry.in_flight {
+            return;
+        }
         entry.in_flight = false;
         if entry.next <= now {
             // It ran into its next slot: skip that one, so that two polls are never nearer than half an interval.
             entry.next = entry.slot_after(self.origin, now + entry.interval / 2);
         }
+        self.queue.insert((entry.next, id.clone()));
     }
 
     /// When something is due next; `None` while everything is being polled.
     #[must_use]
     pub fn next_due(&self) -> Option<Moment> {
-        self.entries
-            .values()
-            .filter(|entry| !entry.in_flight)
-            .map(|entry| entry.next)
-            .min()
+        self.queue.first().map(|(next, _)| *next)
     }
 
     /// How many targets there are.

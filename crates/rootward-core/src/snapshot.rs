@@ -15,7 +15,7 @@ use crate::status::{CheckStatus, Criticality, ErrorCategory, InstanceStatus, Ser
 /// Everything known at one moment.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// The moment it was judged.
+    /// The moment it was drawn.
     pub at: Moment,
     /// The map it was judged on.
     pub map: Arc<Map>,
@@ -26,9 +26,9 @@ pub struct Snapshot {
     /// The newest evidence of all.
     pub newest_evidence: Option<Moment>,
     /// Services in map order (by name).
-    pub services: Vec<ServiceView>,
+    pub services: Vec<Arc<ServiceView>>,
     /// Resources in map order (by name).
-    pub resources: Vec<ResourceView>,
+    pub resources: Vec<Arc<ResourceView>>,
     /// What explains what is seen.
     pub diagnosis: Arc<Diagnosis>,
     /// Open incidents, oldest first.

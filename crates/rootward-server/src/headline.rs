@@ -99,7 +99,7 @@ fn statuses(snapshot: &Snapshot, reading: Reading) -> String {
     let resources = resources_that_are_not_up(&snapshot.resources);
     if healthy == total
         && resources.is_empty()
-        && let Some(oldest) = services.iter().filter_map(oldest_evidence).min()
+        && let Some(oldest) = services.iter().filter_map(|s| oldest_evidence(s)).min()
     {
         text.push_str(", all seen within ");
         text.push_str(&words::at_most(reading.age(oldest)));
@@ -122,7 +122,7 @@ fn oldest_evidence(service: &ServiceView) -> Option<rootward_core::Moment> {
 }
 
 /// Resources known to be bad. One that is unknown is what its callers cannot say: they are listed already.
-fn resources_that_are_not_up(resources: &[ResourceView]) -> Vec<(CheckStatus, Vec<&str>)> {
+fn resources_that_are_not_up(resources: &[Arc<ResourceView>]) -> Vec<(CheckStatus, Vec<&str>)> {
     [CheckStatus::Down, CheckStatus::Degraded]
         .into_iter()
         .map(|status| {
@@ -165,7 +165,7 @@ mod tests {
 
     fn with_status(names: &[(&str, ServiceStatus)]) -> Snapshot {
         let mut snapshot = sample::healthy();
-        for service in &mut snapshot.services {
+        for service in snapshot.services.iter_mut().map(Arc::make_mut) {
             for (name, status) in names {
                 if service.name.as_str() == *name {
                     service.status = *status;
@@ -179,7 +179,8 @@ mod tests {
     fn when_all_is_well_it_says_how_old_the_oldest_evidence_is() {
         insta::assert_snapshot!(say(&sample::healthy()), @"8 services healthy, all seen within 2 s");
         let mut snapshot = sample::healthy();
-        snapshot.services[3].instances[0].evidence_at = Some(sample::ago(11_000));
+        Arc::make_mut(&mut snapshot.services[3]).instances[0].evidence_at =
+            Some(sample::ago(11_000));
         insta::assert_snapshot!(say(&snapshot), @"8 services healthy, all seen within 12 s");
         snapshot.services.truncate(1);
         insta::assert_snapshot!(say(&snapshot), @"1 service healthy, all seen within 2 s");
@@ -189,7 +190,7 @@ mod tests {
     fn before_the_first_evidence_nothing_is_claimed() {
         let mut snapshot = sample::unseen();
         insta::assert_snapshot!(say(&snapshot), @"nothing was seen yet");
-        snapshot.services[0].instances[0].last_poll = Some(PollView {
+        Arc::make_mut(&mut snapshot.services[0]).instances[0].last_poll = Some(PollView {
             at: sample::ago(100),
             outcome: PollWord::NoAnswer,
             text: "connection refused".into(),
@@ -213,14 +214,14 @@ mod tests {
             ("search", ServiceStatus::Degraded),
             ("rates", ServiceStatus::Starting),
         ]);
-        snapshot.resources[0].status = CheckStatus::Down;
+        Arc::make_mut(&mut snapshot.resources[0]).status = CheckStatus::Down;
         insta::assert_snapshot!(say(&snapshot), @"1 of 8 services healthy; cart is unhealthy; rates is starting; accounts, checkout, orders and 2 more are degraded; cache is down");
     }
 
     #[test]
     fn a_bad_resource_alone_is_said_too() {
         let mut snapshot = sample::healthy();
-        snapshot.resources[0].status = CheckStatus::Degraded;
+        Arc::make_mut(&mut snapshot.resources[0]).status = CheckStatus::Degraded;
         insta::assert_snapshot!(say(&snapshot), @"8 services healthy; cache is degraded");
     }
 

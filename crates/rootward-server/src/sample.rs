@@ -221,6 +221,7 @@ pub(crate) fn healthy() -> Snapshot {
                 })
                 .collect(),
         })
+        .map(Arc::new)
         .collect();
     let resources = map
         .indices()
@@ -234,6 +235,7 @@ pub(crate) fn healthy() -> Snapshot {
             callers: map.callers(node).len(),
             failing_callers: 0,
         })
+        .map(Arc::new)
         .collect();
     Snapshot {
         at: NOW,
@@ -292,7 +294,7 @@ pub(crate) fn unseen() -> Snapshot {
     let mut snapshot = healthy();
     snapshot.epoch = None;
     snapshot.newest_evidence = None;
-    for service in &mut snapshot.services {
+    for service in snapshot.services.iter_mut().map(Arc::make_mut) {
         service.status = ServiceStatus::Unknown;
         service.since = None;
         service.reason = "not polled yet".into();
@@ -311,7 +313,7 @@ pub(crate) fn unseen() -> Snapshot {
             dependency.observing_instances = 0;
         }
     }
-    for resource in &mut snapshot.resources {
+    for resource in snapshot.resources.iter_mut().map(Arc::make_mut) {
         resource.status = CheckStatus::Unknown;
         resource.since = None;
         resource.reason = "no caller has reported it yet".into();
@@ -323,14 +325,14 @@ pub(crate) fn unseen() -> Snapshot {
 /// `orders-db` refuses connections; `rates` is silent besides.
 pub(crate) fn database_down() -> Snapshot {
     let mut snapshot = healthy();
-    for service in &mut snapshot.services {
+    for service in snapshot.services.iter_mut().map(Arc::make_mut) {
         match service.name.as_str() {
             "checkout" | "orders" => fail(service),
             "rates" => silence(service),
             _ => {}
         }
     }
-    for resource in &mut snapshot.resources {
+    for resource in snapshot.resources.iter_mut().map(Arc::make_mut) {
         if resource.name.as_str() == "orders-db" {
             resource.status = CheckStatus::Down;
             resource.since = Some(ago(20_000));

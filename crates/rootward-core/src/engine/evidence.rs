@@ -74,9 +74,8 @@ impl Gathered {
             // Labels are read from the last report also when it is old: what something means does not go stale.
             let Some(report) = &seen.report else { continue };
             reporting.insert(seen.service);
-            for component in &report.components {
-                let callee = map.resolve(component.name.as_str(), component.target.as_deref());
-                let edge = callee.and_then(|callee| map.edge_between(seen.service, callee));
+            for (component, about) in report.components.iter().zip(seen.joined().iter()) {
+                let (callee, edge) = (about.callee, about.edge);
                 if let (Some(edge), Scope::Shared) = (edge, component.scope) {
                     checked.insert(edge);
                     let depth = &mut gathered.depths[edge.0];

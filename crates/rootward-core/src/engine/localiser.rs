@@ -155,6 +155,11 @@ impl Localiser {
         }
     }
 
+    /// Whether there is nothing to explain, and the graph is the newest.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.drawn.is_some() && self.engine.as_ref().is_some_and(localise::Engine::is_quiet)
+    }
+
     /// Which faults explain what was heard, on the map with the labels and places of now.
     pub(super) fn answer(
         &mut self,
@@ -211,15 +216,13 @@ pub(super) enum Heard {
 /// The checks of a report that the map has dependencies for; of several about one, the worst.
 fn dependencies(report: &Report, seen: &Seen, map: &Map, at: Moment) -> Vec<DependencyCheck> {
     let mut worst: BTreeMap<EdgeIndex, (u8, DependencyCheck)> = BTreeMap::new();
-    let shared = |component: &&Component| match component.scope {
+    let shared = |component: &Component| match component.scope {
         Scope::Shared => true,
         Scope::Local => false,
     };
-    for component in report.components.iter().filter(shared) {
-        let callee = map.resolve(component.name.as_str(), component.target.as_deref());
-        let Some(edge) = callee.and_then(|callee| map.edge_between(seen.service, callee)) else {
-            continue;
-        };
+    let components = report.components.iter().zip(seen.joined().iter());
+    for (component, about) in components.filter(|(component, _)| shared(component)) {
+        let Some(edge) = about.edge else { continue };
         let Some((rank, result)) = measured(component) else {
             continue;
         };

@@ -83,7 +83,7 @@ impl Engine {
         for (id, (target, service)) in targets {
             let seen = match before.remove(&id) {
                 Some(mut seen) => {
-                    seen.retarget(target, service);
+                    seen.retarget(target, service, &map);
                     seen
                 }
                 None => Seen::new(target, service),

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnosis::Sight;
+use crate::engine::confirm;
 use crate::engine::localiser::Heard;
 use crate::engine::reading::{self, Reading};
 use crate::engine::{Poll, PollOutcome, Target};
-use crate::map::{Map, NodeIndex};
+use crate::map::{EdgeIndex, Map, NodeIndex};
 use crate::moment::Moment;
 use crate::name::Name;
 use crate::observer::{Doubt, Side};
@@ -32,6 +33,8 @@ pub(super) struct Seen {
     pub(super) key: Arc<str>,
     /// The last report, kept also when it counts for nothing any more.
     pub(super) report: Option<Arc<Report>>,
+    /// What on the map its components are about, in their order, for the map that it was asked for last.
+    joined: Arc<[About]>,
     /// What it said of the whole, if its own components do not bear that out.
     pub(super) claimed: Option<InstanceStatus>,
     /// When it came.
@@ -74,6 +77,24 @@ struct NotAsked {
 /// For how long an instance that cannot be asked keeps its status, if its last report does not get too old before.
 const FREEZE: Duration = Duration::from_secs(60);
 
+/// What on the map a component is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About {
+    /// The node it speaks of.
+    pub(super) callee: Option<NodeIndex>,
+    /// The dependency that its service has on that.
+    pub(super) edge: Option<EdgeIndex>,
+}
+
+/// Whether a poll brought anything that was not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Novelty {
+    /// The same report as before, but for its times.
+    Again,
+    /// Anything else.
+    News,
+}
+
 /// What the polls so far have settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
@@ -105,6 +126,7 @@ impl Seen {
             released: false,
             counts: false,
             report: None,
+            joined: Arc::default(),
             claimed: None,
             report_at: None,
             last_poll: None,
@@ -123,8 +145,28 @@ impl Seen {
     }
 
     /// The same instance by another configuration: what was seen of it stays.
-    pub(super) fn retarget(&mut self, target: Target, service: NodeIndex) {
+    pub(super) fn retarget(&mut self, target: Target, service: NodeIndex, map: &Map) {
         (self.target, self.service) = (target, service);
+        self.join(map);
+    }
+
+    /// What on the map the components of its last report are about, in their order.
+    pub(super) fn joined(&self) -> &Arc<[About]> {
+        &self.joined
+    }
+
+    fn join(&mut self, map: &Map) {
+        let components = self.report.iter().flat_map(|report| &report.components);
+        let service = self.service;
+        self.joined = components
+            .map(|component| {
+                let callee = map.resolve(component.name.as_str(), component.target.as_deref());
+                About {
+                    callee,
+                    edge: callee.and_then(|callee| map.edge_between(service, callee)),
+                }
+            })
+            .collect();
     }
 
     /// Whether a poll of it has ended.
@@ -179,8 +221,10 @@ impl Seen {
         }
     }
 
-    /// Takes the outcome of a poll, and says what it was.
-    pub(super) fn handle(&mut self, poll: Poll, map: &Map) -> Heard {
+    /// Takes the outcome of a poll, and says what it was, and whether that is news.
+    pub(super) fn handle(&mut self, poll: Poll, map: &Map) -> (Heard, Novelty) {
+        let before = (self.standing, self.silent_run, self.error_run);
+        let known = self.foreign.is_none() && self.claimed.is_none() && self.not_asked.is_none();
         let Poll {
             finished,
             took_us,
@@ -189,6 +233,7 @@ impl Seen {
         } = poll;
         self.foreign = None;
         self.not_asked = None;
+        let mut novelty = Novelty::News;
         let (heard, word, text) = match outcome {
             PollOutcome::Report(report) if self.is_of_this_service(&report, map) => {
                 self.standing = Standing::Reports;
@@ -199,10 +244,18 @@ impl Seen {
                 self.report_at = Some(finished);
                 let Reading { report, claimed } =
                     reading::read(*report, self.report.as_deref(), finished);
-                let before = self.report.as_ref().map(|report| &report.version);
+                let newest = self.report.as_deref();
+                let again = newest.is_some_and(|newest| confirm::says_again(&report, newest));
+                let undisturbed = before == (Standing::Reports, 0, 0) && known && self.counts;
+                if again && undisturbed && claimed.is_none() {
+                    novelty = Novelty::Again;
+                }
                 self.counts = true;
-                self.released = before.is_some_and(|before| *before != report.version);
+                self.released = newest.is_some_and(|newest| newest.version != report.version);
                 self.report = Some(Arc::new(report));
+                if !again {
+                    self.join(map);
+                }
                 self.claimed = claimed;
                 let text = "answered with a report".to_owned();
                 (Heard::Report, PollWord::Report, text)
@@ -268,7 +321,17 @@ impl Seen {
             text,
             took_us,
         });
-        heard
+        (heard, novelty)
+    }
+
+    /// Whether its last evidence counts now, and nothing hides it.
+    pub(super) fn is_fresh(&self, now: Moment) -> bool {
+        self.not_asked.is_none() && !self.is_stale(now)
+    }
+
+    fn is_stale(&self, now: Moment) -> bool {
+        self.evidence_at
+            .is_none_or(|at| now - at > self.target.stale_after)
     }
 
     fn no_answer(&mut self, at: Moment, needed: u32) {
@@ -345,9 +408,7 @@ impl Seen {
 
     /// What is known now.
     pub(super) fn judge(&self, now: Moment) -> Judged<'_> {
-        let stale = self
-            .evidence_at
-            .is_none_or(|at| now - at > self.target.stale_after);
+        let stale = self.is_stale(now);
         // What hides it is ours: it keeps its status while that is fresh, and is unknown then.
         if let Some(hidden) = &self.not_asked {
             let too_long = now - hidden.since > FREEZE;

@@ -1,6 +1,7 @@
 //! Builds what readers see of services, instances and resources.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::diagnosis::Check;
 use crate::engine::evidence::Gathered;
@@ -18,7 +19,7 @@ pub(super) fn services(
     instances: &BTreeMap<InstanceId, Seen>,
     evidence: &Gathered,
     now: Moment,
-) -> Vec<ServiceView> {
+) -> Vec<Arc<ServiceView>> {
     let mut of_service: BTreeMap<NodeIndex, Vec<(&InstanceId, &Seen)>> = BTreeMap::new();
     for (id, seen) in instances {
         of_service.entry(seen.service).or_default().push((id, seen));
@@ -33,7 +34,8 @@ pub(super) fn services(
                     .iter()
                     .map(|edge| dependency(map, evidence, &by_edge, *edge))
                     .collect();
-                Some(service(map, node, at_least, &own, dependencies, now))
+                let view = service(map, node, at_least, &own, dependencies, now);
+                Some(Arc::new(view))
             }
             NodeKind::Resource { .. } => None,
         })
@@ -179,7 +181,7 @@ fn dependency(
 }
 
 /// All resources, by name, as their callers see them.
-pub(super) fn resources(map: &Map, evidence: &Gathered) -> Vec<ResourceView> {
+pub(super) fn resources(map: &Map, evidence: &Gathered) -> Vec<Arc<ResourceView>> {
     let mut of_node: BTreeMap<NodeIndex, Vec<&Check>> = BTreeMap::new();
     for check in &evidence.checks {
         of_node
@@ -190,6 +192,7 @@ pub(super) fn resources(map: &Map, evidence: &Gathered) -> Vec<ResourceView> {
     map.indices()
         .filter(|node| !map.is_service(*node))
         .map(|node| resource(map, node, of_node.get(&node).map_or(&[][..], Vec::as_slice)))
+        .map(Arc::new)
         .collect()
 }
 

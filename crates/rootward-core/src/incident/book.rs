@@ -94,6 +94,12 @@ impl IncidentBook {
         self.resolved.iter().cloned().collect()
     }
 
+    /// Whether nothing is open.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Takes the newest diagnosis and says what it did to the incidents.
     pub fn handle_diagnosis(
         &mut self,

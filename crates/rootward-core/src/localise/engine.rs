@@ -138,6 +138,12 @@ impl Engine {
         }
     }
 
+    /// Whether nothing fails, has failed again and again, or is silent: then there is nothing to explain, whatever the time.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.anomalous.is_empty() && self.silent.is_empty()
+    }
+
     /// Which faults explain what has been seen, at `now`: a function of the events taken and of `now`, whatever the
     /// order in which they came. Work is of the order of the anomaly and its neighbourhood.
     #[must_use]

@@ -1,6 +1,7 @@
 //! Scenarios as text against the whole engine, in virtual time.
 
 mod book;
+mod confirm;
 mod laws;
 mod localise;
 mod localise_bytes;

@@ -75,7 +75,7 @@ impl Bench {
     }
 
     /// Lets time pass until the next poll is due, and answers it.
-    fn poll(&mut self, outcome: PollOutcome) -> ServiceView {
+    fn poll(&mut self, outcome: PollOutcome) -> std::sync::Arc<ServiceView> {
         let started = loop {
             self.now = self.engine.poll_timeout().max(self.now);
             self.engine.handle_timeout(self.now);
@@ -106,7 +106,7 @@ impl Bench {
         while self.engine.poll_action().is_some() {}
     }
 
-    fn service(&self) -> ServiceView {
+    fn service(&self) -> std::sync::Arc<ServiceView> {
         self.engine.snapshot().services[0].clone()
     }
 
@@ -598,7 +598,7 @@ fn kf_064_a_pause_of_the_aggregator_is_not_blamed_on_what_it_watches() {
     assert_eq!(bench.service().status, ServiceStatus::Unknown);
     bench.pass(Duration::from_secs(300));
     assert!(bench.engine.snapshot().open_incidents.is_empty());
-    let reason = bench.service().reason;
+    let reason = bench.service().reason.clone();
     assert!(
         reason.contains("of which the aggregator itself did not run for"),
         "{reason}"

@@ -236,7 +236,7 @@ impl Fleet {
         replaced
     }
 
-    fn service(&self, text: &str) -> ServiceView {
+    fn service(&self, text: &str) -> std::sync::Arc<ServiceView> {
         let snapshot = self.engine.snapshot();
         let mut services = snapshot.services.iter();
         let found = services.find(|service| service.name.as_str() == text);

@@ -153,7 +153,8 @@ impl View<'_> {
             // The order of the words is the order of the screen.
             (Reverse(service.status), calm, service.name.clone())
         };
-        let mut services: Vec<&ServiceView> = self.snapshot.services.iter().collect();
+        let mut services: Vec<&ServiceView> =
+            self.snapshot.services.iter().map(AsRef::as_ref).collect();
         services.sort_by_cached_key(urgency);
         services
             .into_iter()
@@ -179,7 +180,8 @@ impl View<'_> {
                 resource.name.clone(),
             )
         };
-        let mut resources: Vec<&ResourceView> = self.snapshot.resources.iter().collect();
+        let mut resources: Vec<&ResourceView> =
+            self.snapshot.resources.iter().map(AsRef::as_ref).collect();
         resources.sort_by_cached_key(urgency);
         resources
             .into_iter()

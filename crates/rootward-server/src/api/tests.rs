@@ -192,7 +192,7 @@ async fn those_that_deserve_a_look_come_first() {
         ("orders", ServiceStatus::Unhealthy),
         ("accounts", ServiceStatus::Unhealthy),
     ];
-    for service in &mut snapshot.services {
+    for service in snapshot.services.iter_mut().map(Arc::make_mut) {
         for (name, status) in statuses {
             if service.name.as_str() == name {
                 service.status = status;

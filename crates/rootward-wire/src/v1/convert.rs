@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use rootward_core::{
@@ -62,11 +63,15 @@ pub fn to_core_noting(body: &ReportBody<'_>, received_at: Moment) -> Result<Read
     let mut notes = Notes::default();
     let draining = body.draining.unwrap_or(false);
     let report = Report {
-        service: name("service", &body.service)?,
-        instance: name("instance", &body.instance)?,
-        version: optional_name("version", body.version.as_deref(), &mut notes),
-        zone: optional_name("zone", body.zone.as_deref(), &mut notes),
-        host: optional_name("host", body.host.as_deref(), &mut notes),
+        service: name(Place::of_report("service"), &body.service)?,
+        instance: name(Place::of_report("instance"), &body.instance)?,
+        version: optional_name(
+            Place::of_report("version"),
+            body.version.as_deref(),
+            &mut notes,
+        ),
+        zone: optional_name(Place::of_report("zone"), body.zone.as_deref(), &mut notes),
+        host: optional_name(Place::of_report("host"), body.host.as_deref(), &mut notes),
         status,
         ready: body
             .ready
@@ -91,6 +96,32 @@ pub fn latency_ms(latency_us: u64) -> f64 {
     latency_us as f64 / 1000.0
 }
 
+/// Where something stands in a report. Most are never written out: what is right needs no place.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Of a component; without it the field is the report's own.
+    component: Option<usize>,
+    field: &'static str,
+}
+
+impl Place {
+    const fn of_report(field: &'static str) -> Self {
+        Self {
+            component: None,
+            field,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.component {
+            Some(index) => write!(f, "components[{index}].{}", self.field),
+            None => f.write_str(self.field),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Notes(Vec<String>);
 
@@ -102,7 +133,7 @@ impl Notes {
     }
 
     /// The value of a word; for one that is not ours, `otherwise` and a note.
-    fn word<T: WordSet>(&mut self, place: &str, word: &Word<T>, otherwise: T) -> T {
+    fn word<T: WordSet>(&mut self, place: Place, word: &Word<T>, otherwise: T) -> T {
         match word {
             Word::Known(value) => *value,
             Word::Other(word) => {
@@ -123,7 +154,7 @@ fn components(
     let mut components = Vec::with_capacity(bodies.len());
     for (index, body) in bodies.iter().enumerate() {
         let component = component(index, body, received_at, notes)?;
-        if !seen.insert(component.name.clone()) {
+        if !seen.insert(body.name.as_ref()) {
             let name = component.name.to_string();
             return Err(Kind::Duplicate { name }.into());
         }
@@ -138,27 +169,30 @@ fn component(
     received_at: Moment,
     notes: &mut Notes,
 ) -> Result<Component, ReadError> {
-    let place = |field: &str| format!("components[{index}].{field}");
-    let name = name(&place("name"), &body.name)?;
-    let at = |field: &str, age_ms: Option<u64>| match age_ms {
+    let place = |field| Place {
+        component: Some(index),
+        field,
+    };
+    let name = name(place("name"), &body.name)?;
+    let at = |field, age_ms: Option<u64>| match age_ms {
         Some(age) if age > MAX_MILLIS => Err(beyond_belief(place(field))),
         Some(age) => Ok(Some(received_at.saturating_sub(Duration::from_millis(age)))),
         None => Ok(None),
     };
-    let status = notes.word(&place("status"), &body.status, CheckStatus::Unknown);
+    let status = notes.word(place("status"), &body.status, CheckStatus::Unknown);
     let raw_status = match &body.raw_status {
-        Some(raw) => notes.word(&place("raw_status"), raw, CheckStatus::Unknown),
+        Some(raw) => notes.word(place("raw_status"), raw, CheckStatus::Unknown),
         None => status,
     };
-    let criticality = notes.word(&place("criticality"), &body.criticality, Criticality::Soft);
+    let criticality = notes.word(place("criticality"), &body.criticality, Criticality::Soft);
     let scope = match &body.scope {
-        Some(scope) => notes.word(&place("scope"), scope, Scope::Shared),
+        Some(scope) => notes.word(place("scope"), scope, Scope::Shared),
         None => Scope::Shared,
     };
     let error_category = body
         .error_category
         .as_ref()
-        .map(|category| notes.word(&place("error_category"), category, ErrorCategory::Unknown));
+        .map(|category| notes.word(place("error_category"), category, ErrorCategory::Unknown));
     let depth = body.depth.as_ref().and_then(|depth| {
         let known = depth.known();
         if known.is_none() {
@@ -179,7 +213,7 @@ fn component(
         criticality,
         scope,
         depth,
-        kind: optional_name(&place("kind"), body.kind.as_deref(), notes),
+        kind: optional_name(place("kind"), body.kind.as_deref(), notes),
         target: shown(body.target.as_deref().map(text::without_credentials)),
         error_category,
         error: shown(body.error.as_deref().map(Cow::Borrowed)),
@@ -205,14 +239,15 @@ fn component(
     })
 }
 
-fn beyond_belief(place: String) -> ReadError {
+fn beyond_belief(place: Place) -> ReadError {
+    let place = place.to_string();
     Kind::Range { place }.into()
 }
 
-fn name(place: &str, text: &str) -> Result<Name, ReadError> {
+fn name(place: Place, text: &str) -> Result<Name, ReadError> {
     Name::parse(text).map_err(|source| {
         Kind::Name {
-            place: place.to_owned(),
+            place: place.to_string(),
             source,
         }
         .into()
@@ -220,7 +255,7 @@ fn name(place: &str, text: &str) -> Result<Name, ReadError> {
 }
 
 /// A name that identifies nothing: without it the report is still true.
-fn optional_name(place: &str, text: Option<&str>, notes: &mut Notes) -> Option<Name> {
+fn optional_name(place: Place, text: Option<&str>, notes: &mut Notes) -> Option<Name> {
     match Name::parse(text?) {
         Ok(name) => Some(name),
         Err(error) => {
