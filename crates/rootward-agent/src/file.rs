@@ -12,10 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use rootward_config::{MAX_TEXT_BYTES, Problem, Source};
-
-/// The longest value that is taken from a file of its own, in bytes.
-const MAX_VALUE_BYTES: usize = 16 * 1024;
+use rootward_config::{MAX_TARGETS_BYTES, MAX_TEXT_BYTES, Problem, Source};
 
 /// How many files of one directory are read at most.
 const MAX_FILES: usize = 10_000;
@@ -130,12 +127,19 @@ impl Values {
     /// Why there is none, in words that hold nothing of it.
     pub fn value(&self, path: &str) -> Result<String, String> {
         let bytes = self.read(Path::new(path)).map_err(|error| why(&error))?;
-        if bytes.len() > MAX_VALUE_BYTES {
-            return Err(format!("it has more than {MAX_VALUE_BYTES} bytes"));
+        // What may be how long is known to who asked: a secret less than a list of targets.
+        if bytes.len() > MAX_TARGETS_BYTES {
+            return Err(format!("it has more than {MAX_TARGETS_BYTES} bytes"));
         }
         let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
+    }
+
+    /// Remembers what is in a file that somebody else reads.
+    pub fn watch(&self, path: &Path) {
+        // What is wrong with it, the one who reads it says.
+        let _ = self.read(path);
     }
 
     /// What was in all files that were read.

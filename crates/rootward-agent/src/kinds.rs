@@ -130,6 +130,12 @@ pub(crate) fn specs() -> Vec<KindSpec> {
     ALL.iter().map(spec).collect()
 }
 
+/// The schema of an agent's file for editors, with the kinds of checks that this build has.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    rootward_config::schema::of_agent(&specs())
+}
+
 /// Makes the check of a kind, by the kind's name.
 pub(crate) fn build(
     kind: &str,

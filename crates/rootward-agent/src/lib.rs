@@ -32,5 +32,5 @@ mod reload;
 
 pub use agent::Agent;
 pub use error::StartError;
-pub use kinds::{keys_of, kind_names};
+pub use kinds::{keys_of, kind_names, schema};
 pub use plan::Plan;

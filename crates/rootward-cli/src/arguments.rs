@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Parse(Parse),
     /// Say everything that is wrong with a configuration, without running it.
     Validate(Validate),
+    /// Print the JSON Schema of a configuration, for editors.
+    Schema(Schema),
     /// Make a token that opens the detailed report of services, and the digest by which they know it.
     Token(Token),
     /// Ask one URL and end with 0 if the answer is 2xx: for HEALTHCHECK and exec probes, without a shell or curl.
@@ -205,6 +207,26 @@ fn header(text: &str) -> Result<(String, String), String> {
         .split_once(':')
         .ok_or("a header is written NAME: VALUE")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+docs/editors.md says how to give it to an editor.
+
+Exit codes: 0 printed, 3 the output cannot be written.")]
+pub(crate) struct Schema {
+    /// Of whose files.
+    #[arg(value_name = "WHOSE", value_enum, default_value_t = SchemaOf::Aggregator)]
+    pub(crate) of: SchemaOf,
+}
+
+/// Whose files a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Those of `rootward serve`.
+    Aggregator,
+    /// That of `rootward agent`.
+    Agent,
 }
 
 #[derive(Debug, Args)]

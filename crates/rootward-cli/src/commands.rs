@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod parse;
 pub(crate) mod probe;
 pub(crate) mod replay;
+pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod token;

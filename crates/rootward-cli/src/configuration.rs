@@ -1,7 +1,7 @@
 //! Reads a configuration from files and the environment, and compiles it.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use rootward_agent::file::{self, Stamp, Unread, Values};
 use rootward_config::{Checked, Elsewhere, Problems, Source, compile_with};
@@ -44,10 +44,27 @@ pub(crate) fn load(paths: &[PathBuf], env: &BTreeMap<String, String>) -> Reading
     let compiled = file::sources(paths, &values)
         .map_err(Wrong::Unread)
         .and_then(|sources| compile(&sources, env, &values).map_err(Wrong::Problems));
+    if let Ok(checked) = &compiled {
+        // Each is read where its certificates are needed; here only so that a change is seen.
+        for roots in roots(checked) {
+            values.watch(roots);
+        }
+    }
     Reading {
         stamp: values.stamp(),
         compiled,
     }
+}
+
+/// Every file of certificates that is named, once.
+fn roots(checked: &Checked) -> BTreeSet<&Path> {
+    let written = checked.targets.iter().map(|target| &target.roots);
+    let named = checked.dns.iter().map(|named| &named.roots);
+    written
+        .chain(named)
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect()
 }
 
 /// Compiles what was read; `values` gives what stands in files of its own.

@@ -42,6 +42,7 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
         Command::Explain(explain) => commands::explain::run(explain, terminal),
         Command::Replay(replay) => commands::replay::run(replay, terminal),
         Command::Parse(parse) => commands::parse::run(parse, terminal),
+        Command::Schema(schema) => commands::schema::run(schema, terminal),
         Command::Validate(validate) => commands::validate::run(validate, terminal),
         Command::Token(token) => commands::token::run(token, terminal),
         Command::Conform(conform) => commands::conform::run(conform, terminal),

@@ -39,12 +39,13 @@ use crate::syntax::parse;
 use crate::tree::Value;
 
 mod checks;
-mod keys;
+pub(crate) mod keys;
 mod sections;
 mod settings;
 mod shape;
 mod spec;
 
+pub(crate) use settings::MAX_ENTRIES;
 pub use settings::{Setting, Settings};
 pub use shape::{Key, KindSpec, Shape};
 pub use spec::{

@@ -6,7 +6,7 @@ use crate::expand::Text;
 use crate::problem::Fault;
 
 /// The units, largest first, in milliseconds.
-const UNITS: [(&str, u64); 5] = [
+pub(crate) const UNITS: [(&str, u64); 5] = [
     ("d", 86_400_000),
     ("h", 3_600_000),
     ("m", 60_000),

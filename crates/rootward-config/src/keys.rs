@@ -6,191 +6,224 @@
 use crate::nearest::nearest;
 use crate::problem::{Fault, harmless};
 use crate::rule::Rule;
+use crate::sections::{INTERVAL, MAX_THRESHOLD, PAGE, REVIEW, STALE_AFTER, TIMEOUT};
+use crate::shape::{KeySpec, Shape};
 
 /// What a mapping may hold.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
     /// Keys that are read.
-    pub(crate) keys: &'a [&'static str],
+    pub(crate) keys: &'a [KeySpec],
     /// Keys of the design that are not built yet.
     pub(crate) later: &'static [&'static str],
-    /// Mappings inside, for pointing at where a misplaced key belongs. Lists are left out: they have no one place.
-    pub(crate) inner: &'static [(&'static str, &'static Section<'static>)],
+    /// Keys of which one has to be there, and no second one.
+    pub(crate) one_of: &'static [&'static str],
     /// What one looks like.
     pub(crate) example: &'a str,
 }
 
+/// How many agreeing outcomes change a status.
+pub(crate) const THRESHOLD: Shape = Shape::Number(1, MAX_THRESHOLD as u64);
+
 /// The document.
 pub(crate) static ROOT: Section<'static> = Section {
     keys: &[
-        "aggregator",
-        "defaults",
-        "listen",
-        "services",
-        "resources",
-        "groups",
+        KeySpec::new("aggregator", Shape::Section(&AGGREGATOR)),
+        KeySpec::new("defaults", Shape::Section(&DEFAULTS)),
+        KeySpec::new("listen", Shape::Section(&LISTEN)),
+        KeySpec::new("services", Shape::List(&SERVICE)),
+        KeySpec::new("resources", Shape::List(&RESOURCE)),
+        KeySpec::new("groups", Shape::List(&GROUP)),
     ],
     later: &["notify", "maintenance", "include"],
-    inner: &[
-        ("aggregator", &AGGREGATOR),
-        ("defaults", &DEFAULTS),
-        ("listen", &LISTEN),
-    ],
+    one_of: &[],
     example: "services: [{name: cart, health: {url: http://cart:8790/health}}]",
 };
 
 /// `aggregator`.
 pub(crate) static AGGREGATOR: Section<'static> = Section {
     keys: &[
-        "environment",
-        "zone",
-        "page_within",
-        "page_unknown_after",
-        "self_checks",
+        KeySpec::new("environment", Shape::Name),
+        KeySpec::new("zone", Shape::Name),
+        KeySpec::new("page_within", Shape::Duration(PAGE)),
+        KeySpec::new("page_unknown_after", Shape::Duration(PAGE)),
+        KeySpec::new("self_checks", Shape::Texts),
     ],
     later: &["store", "heartbeat", "page_on_impact", "retention"],
-    inner: &[],
+    one_of: &[],
     example: "{environment: production, zone: eu-1a}",
 };
 
 /// `defaults`.
 pub(crate) static DEFAULTS: Section<'static> = Section {
-    keys: &["health"],
+    keys: &[KeySpec::new("health", Shape::Section(&DEFAULT_HEALTH))],
     later: &[],
-    inner: &[("health", &DEFAULT_HEALTH)],
+    one_of: &[],
     example: "{health: {interval: 10s, timeout: 2s}}",
 };
 
 /// `defaults.health`.
 pub(crate) static DEFAULT_HEALTH: Section<'static> = Section {
     keys: &[
-        "interval",
-        "timeout",
-        "stale_after",
-        "fall",
-        "rise",
-        "roots",
-        "format",
-        "auth",
+        KeySpec::new("interval", Shape::Duration(INTERVAL)),
+        KeySpec::new("timeout", Shape::Duration(TIMEOUT)),
+        KeySpec::new("stale_after", Shape::Duration(STALE_AFTER)),
+        KeySpec::new("fall", THRESHOLD),
+        KeySpec::new("rise", THRESHOLD),
+        KeySpec::new("roots", Shape::Text),
+        KeySpec::new("format", Shape::Format),
+        KeySpec::new("auth", Shape::NoneOr(&AUTH)),
     ],
     later: &["role", "presence"],
-    inner: &[],
+    one_of: &[],
     example: "{interval: 10s, timeout: 2s}",
 };
 
 /// `listen`.
 pub(crate) static LISTEN: Section<'static> = Section {
-    keys: &["internal"],
+    keys: &[KeySpec::new("internal", Shape::Section(&INTERNAL))],
     later: &["public"],
-    inner: &[("internal", &INTERNAL)],
+    one_of: &[],
     example: "{internal: {bind: 127.0.0.1:8791}}",
 };
 
 /// `listen.internal`.
 pub(crate) static INTERNAL: Section<'static> = Section {
-    keys: &["bind"],
+    keys: &[KeySpec::new("bind", Shape::Address)],
     later: &["auth", "tls"],
-    inner: &[],
+    one_of: &[],
     example: "{bind: 127.0.0.1:8791}",
 };
 
 /// One of `services`.
 pub(crate) static SERVICE: Section<'static> = Section {
     keys: &[
-        "name",
-        "owner",
-        "namespace",
-        "zone",
-        "health",
-        "instances",
-        "dependencies",
+        KeySpec::new("name", Shape::Name).required(),
+        KeySpec::new("owner", Shape::Text),
+        KeySpec::new("namespace", Shape::Name),
+        KeySpec::new("zone", Shape::Name),
+        KeySpec::new("health", Shape::Section(&HEALTH)).required(),
+        KeySpec::new("instances", Shape::Section(&INSTANCES)),
+        KeySpec::new("dependencies", Shape::List(&DEPENDENCY)),
     ],
     later: &[],
-    inner: &[("health", &HEALTH), ("instances", &INSTANCES)],
+    one_of: &[],
     example: "{name: cart, health: {url: http://cart:8790/health}}",
 };
 
 /// `health` of a service.
 pub(crate) static HEALTH: Section<'static> = Section {
     keys: &[
-        "url",
-        "urls",
-        "dns",
-        "interval",
-        "timeout",
-        "stale_after",
-        "fall",
-        "rise",
-        "roots",
-        "format",
-        "auth",
+        KeySpec::new("url", Shape::Url),
+        KeySpec::new("urls", Shape::Urls(&URL)),
+        KeySpec::new("dns", Shape::Url),
+        KeySpec::new("targets", Shape::File),
+        KeySpec::new("interval", Shape::Duration(INTERVAL)),
+        KeySpec::new("timeout", Shape::Duration(TIMEOUT)),
+        KeySpec::new("stale_after", Shape::Duration(STALE_AFTER)),
+        KeySpec::new("fall", THRESHOLD),
+        KeySpec::new("rise", THRESHOLD),
+        KeySpec::new("roots", Shape::Text),
+        KeySpec::new("format", Shape::Format),
+        KeySpec::new("auth", Shape::NoneOr(&AUTH)),
     ],
     later: &["kubernetes", "consul", "push", "role", "presence"],
-    inner: &[],
+    one_of: &["url", "urls", "dns", "targets"],
     example: "{url: http://cart:8790/health}",
 };
 
 /// `auth` of `health`: what is shown with each poll.
 pub(crate) static AUTH: Section<'static> = Section {
-    keys: &["bearer", "basic"],
+    keys: &[
+        KeySpec::new("bearer", Shape::Text),
+        KeySpec::new("basic", Shape::Section(&BASIC)),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &["bearer", "basic"],
     example: "{bearer: {file: /run/secrets/poll-token}}",
 };
 
 /// `auth.basic` of `health`.
 pub(crate) static BASIC: Section<'static> = Section {
-    keys: &["user", "password"],
+    keys: &[
+        KeySpec::new("user", Shape::Text).required(),
+        KeySpec::new("password", Shape::Text).required(),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{user: rootward, password: {file: /run/secrets/poll-password}}",
 };
 
 /// One of `urls`, in its long form.
 pub(crate) static URL: Section<'static> = Section {
-    keys: &["url", "instance"],
+    keys: &[
+        KeySpec::new("url", Shape::Url).required(),
+        KeySpec::new("instance", Shape::Name),
+    ],
     later: &["auth", "zone"],
-    inner: &[],
+    one_of: &[],
     example: "{url: http://cart-0:8790/health, instance: cart-0}",
+};
+
+/// One group in a file of targets, as Prometheus' file-based service discovery has it.
+pub(crate) static TARGET_GROUP: Section<'static> = Section {
+    keys: &[
+        KeySpec::new("targets", Shape::Urls(&URL)).required(),
+        KeySpec::new("labels", Shape::Text),
+    ],
+    later: &[],
+    one_of: &[],
+    example: "{targets: [10.0.0.7:8790]}",
 };
 
 /// `instances` of a service.
 pub(crate) static INSTANCES: Section<'static> = Section {
-    keys: &["at_least"],
+    keys: &[KeySpec::new("at_least", Shape::Number(1, u64::MAX))],
     later: &["desired"],
-    inner: &[],
+    one_of: &[],
     example: "{at_least: 2}",
 };
 
 /// One of `dependencies`.
 pub(crate) static DEPENDENCY: Section<'static> = Section {
     keys: &[
-        "name",
-        "criticality",
-        "owner",
-        "reason",
-        "override",
-        "reviewed",
-        "review_every",
+        KeySpec::new("name", Shape::Name).required(),
+        KeySpec::new("criticality", Shape::Criticality),
+        KeySpec::new("owner", Shape::Text),
+        KeySpec::new("reason", Shape::Text),
+        KeySpec::new("override", Shape::Flag),
+        KeySpec::new("reviewed", Shape::Date),
+        KeySpec::new("review_every", Shape::Duration(REVIEW)),
     ],
     later: &["any_of", "at_least"],
-    inner: &[],
+    one_of: &[],
     example: "{name: carts-db, criticality: hard}",
 };
 
 /// One of `resources`.
 pub(crate) static RESOURCE: Section<'static> = Section {
-    keys: &["name", "kind", "target", "aliases", "owner", "zone"],
+    keys: &[
+        KeySpec::new("name", Shape::Name).required(),
+        KeySpec::new("kind", Shape::Name),
+        KeySpec::new("target", Shape::Target),
+        KeySpec::new("aliases", Shape::Names(0)),
+        KeySpec::new("owner", Shape::Text),
+        KeySpec::new("zone", Shape::Name),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{name: carts-db, kind: postgresql}",
 };
 
 /// One of `groups`.
 pub(crate) static GROUP: Section<'static> = Section {
-    keys: &["name", "members", "public_name"],
+    keys: &[
+        KeySpec::new("name", Shape::Name).required(),
+        KeySpec::new("members", Shape::Names(1)).required(),
+        KeySpec::new("public_name", Shape::Text),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{name: checkout, members: [front, cart]}",
 };
 
@@ -225,9 +258,18 @@ pub(crate) struct Refusal {
 }
 
 impl Section<'_> {
+    /// The keys that are read.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name)
+    }
+
+    fn reads(&self, key: &str) -> bool {
+        self.names().any(|name| name == key)
+    }
+
     /// Why a key may not stand here; `None` if it may.
     pub(crate) fn refuse(&self, key: &str) -> Option<Refusal> {
-        if self.keys.contains(&key) {
+        if self.reads(key) {
             return None;
         }
         let shown = harmless(key);
@@ -237,7 +279,7 @@ impl Section<'_> {
             || Fault::new(format!("`{shown}` is not built yet"), "remove it").of(Rule::NotBuilt);
         let somewhere_later = || ALL.iter().any(|(_, section)| section.later.contains(&key));
         let mut meant = None;
-        let fault = if self.keys.contains(&"services") && OF_THE_AGENT.contains(&key) {
+        let fault = if self.reads("services") && OF_THE_AGENT.contains(&key) {
             Fault::new(
                 format!("`{shown}` belongs in the file of an agent"),
                 "put it into a file of its own and run that with `rootward agent`",
@@ -250,10 +292,13 @@ impl Section<'_> {
         } else if somewhere_later() {
             not_built()
         } else {
-            meant = nearest(key, self.keys.iter().copied());
+            meant = nearest(key, self.names());
             unknown(match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("known here: {}", self.keys.join(", ")),
+                None => format!(
+                    "known here: {}",
+                    self.names().collect::<Vec<_>>().join(", ")
+                ),
             })
             .meant(meant)
         };
@@ -262,12 +307,14 @@ impl Section<'_> {
 
     /// The path from here to a mapping inside that reads the key.
     fn home_of(&self, key: &str) -> Option<String> {
-        self.inner.iter().find_map(|(name, section)| {
-            if section.keys.contains(&key) {
-                Some((*name).to_owned())
-            } else {
-                section.home_of(key).map(|rest| format!("{name}.{rest}"))
+        // Lists are left out: they have no one place.
+        self.keys.iter().find_map(|outer| match outer.shape {
+            Shape::Section(section) if section.reads(key) => Some(outer.name.to_owned()),
+            Shape::Section(section) => {
+                let rest = section.home_of(key)?;
+                Some(format!("{}.{rest}", outer.name))
             }
+            _ => None,
         })
     }
 }
@@ -295,7 +342,7 @@ mod tests {
                 path => format!("## `{path}`\n"),
             };
             let chapter = chapter(&heading);
-            for key in section.keys {
+            for key in section.names() {
                 assert!(
                     chapter.contains(&format!("| `{key}` |")),
                     "{path}: `{key}` has no row"

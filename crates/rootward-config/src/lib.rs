@@ -33,6 +33,7 @@ mod check;
 mod checked;
 mod credential;
 mod date;
+mod document;
 mod duration;
 mod expand;
 mod keys;
@@ -42,8 +43,11 @@ mod problem;
 mod raw;
 mod read;
 mod rule;
+pub mod schema;
 mod sections;
+mod shape;
 mod syntax;
+mod targets;
 mod toml;
 mod tree;
 mod url;
@@ -66,6 +70,9 @@ pub use syntax::{MAX_DEPTH, MAX_NODES, MAX_SCALAR_BYTES, MAX_TEXT_BYTES};
 use place::Log;
 use raw::RawFile;
 use read::Reader;
+
+/// The largest file of targets (`health.targets`): ten thousand URLs are about half of it.
+pub const MAX_TARGETS_BYTES: usize = 1024 * 1024;
 
 /// One file of a configuration.
 #[derive(Clone, PartialEq, Eq)]

@@ -72,6 +72,12 @@ impl Log {
         }
     }
 
+    /// One more file that problems may be in; returns its index.
+    pub(crate) fn add(&mut self, file: String) -> usize {
+        self.files.push(file);
+        self.files.len() - 1
+    }
+
     pub(crate) fn problem(&mut self, place: &Place, fault: Fault) {
         debug_assert_eq!(fault.rule.severity(), Severity::Error, "{fault:?}");
         if self.problems.len() == MAX_PROBLEMS {

@@ -84,6 +84,25 @@ impl<'t> Item<'t> {
         self.is_text() || self.elsewhere().is_some()
     }
 
+    /// The path in `{file: PATH}`.
+    pub(crate) fn file(&self) -> Option<&'t str> {
+        match self.elsewhere() {
+            Some(("file", node)) => match &node.value {
+                Value::Scalar(path) => Some(path),
+                Value::Null | Value::Refused | Value::Sequence(_) | Value::Mapping(_) => None,
+            },
+            Some(_) | None => None,
+        }
+    }
+
+    /// Whether it is a mapping with this key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        match &self.node.value {
+            Value::Mapping(entries) => entries.iter().any(|entry| entry.key == key),
+            Value::Null | Value::Refused | Value::Scalar(_) | Value::Sequence(_) => false,
+        }
+    }
+
     /// What it says about where the value is to be taken from, in `{env: NAME}` or `{file: PATH}`.
     fn elsewhere(&self) -> Option<(&'t str, &'t Node)> {
         let Value::Mapping(entries) = &self.node.value else {
@@ -99,13 +118,19 @@ impl<'t> Item<'t> {
 impl Reader<'_> {
     /// The root of a document.
     pub(crate) fn root<'t>(&mut self, node: &'t Node, section: &Section<'_>) -> Field<Fields<'t>> {
+        let document = self.document(node);
+        self.mapping(&document, section)
+    }
+
+    /// A document as an item.
+    pub(crate) fn document<'t>(&self, node: &'t Node) -> Item<'t> {
         let place = Place {
             file: self.file,
             at: node.at,
             end: node.end,
             path: String::new(),
         };
-        self.mapping(&Item { node, place }, section)
+        Item { node, place }
     }
 
     /// The value of a key; `Absent` if the key is not there, reported if nothing follows it.
@@ -240,12 +265,14 @@ impl Reader<'_> {
             Field::Refused => return Field::Refused,
             Field::Absent => return Field::Absent,
         };
+        let like = format!("{key}: [{example}]");
+        self.items(&item, &like)
+    }
+
+    /// An item as a list, item by item.
+    pub(crate) fn items<'t>(&mut self, item: &Item<'t>, like: &str) -> Field<Vec<Item<'t>>> {
         let Value::Sequence(nodes) = &item.node.value else {
-            self.wrong_kind(
-                &item,
-                "a list",
-                &format!("write it like {key}: [{example}]"),
-            );
+            self.wrong_kind(item, "a list", &format!("write it like {like}"));
             return Field::Refused;
         };
         let mut items = Vec::with_capacity(nodes.len());
@@ -266,7 +293,7 @@ impl Reader<'_> {
         }
         Field::Given(Located {
             value: items,
-            place: item.place,
+            place: item.place.clone(),
         })
     }
 

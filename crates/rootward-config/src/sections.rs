@@ -14,22 +14,23 @@ use crate::raw::{
 };
 use crate::read::{Fields, Item, Reader};
 use crate::rule::Rule;
+use crate::targets;
 use crate::tree::Node;
 use crate::url::TargetUrl;
 use crate::values;
 
 /// One poll per instance in this time.
-const INTERVAL: Range = Range::millis(100, 3_600_000);
+pub(crate) const INTERVAL: Range = Range::millis(100, 3_600_000);
 /// The whole exchange of one poll.
-const TIMEOUT: Range = Range::millis(10, 60_000);
+pub(crate) const TIMEOUT: Range = Range::millis(10, 60_000);
 /// The age at which a report counts as unknown. The lower end is really interval plus timeout.
-const STALE_AFTER: Range = Range::millis(110, 86_400_000);
+pub(crate) const STALE_AFTER: Range = Range::millis(110, 86_400_000);
 /// From the first evidence to the page, and from silence to the page.
-const PAGE: Range = Range::millis(1_000, 3_600_000);
+pub(crate) const PAGE: Range = Range::millis(1_000, 3_600_000);
 /// Between two looks at a label.
-const REVIEW: Range = Range::millis(86_400_000, 5 * 365 * 86_400_000);
+pub(crate) const REVIEW: Range = Range::millis(86_400_000, 5 * 365 * 86_400_000);
 /// The most agreeing outcomes that `fall` and `rise` may ask for.
-const MAX_THRESHOLD: usize = 20;
+pub(crate) const MAX_THRESHOLD: usize = 20;
 
 /// Reads a whole document. What cannot be read is in the log and missing from the result.
 pub(crate) fn read(document: &Node, reader: &mut Reader<'_>) -> RawFile {
@@ -182,9 +183,23 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
     let (dns, (urls, urls_written), timing, roots, format, auth) = match given(health) {
         Some(health) => {
             let dns = reader.value(&health, "dns", parse_dns);
-            let urls = match dns {
-                Field::Absent => urls(&health, reader),
-                Field::Given(_) | Field::Refused => no_urls(&health, reader),
+            let urls = match (&dns, targets::read(&health, reader)) {
+                (Field::Absent, Field::Absent) => urls(&health, reader),
+                (Field::Absent, Field::Given(targets)) => {
+                    no_urls(&health, "targets", reader);
+                    (targets.value, None)
+                }
+                (Field::Absent, Field::Refused) => no_urls(&health, "targets", reader),
+                (Field::Given(_) | Field::Refused, Field::Absent) => {
+                    no_urls(&health, "dns", reader)
+                }
+                (Field::Given(_) | Field::Refused, _) => {
+                    let help = "keep the one from which all instances are found";
+                    let fault = Fault::new("both `dns` and `targets` are given", help);
+                    let fault = fault.of(Rule::Contradiction);
+                    reader.log.problem(&health.place, fault);
+                    (Vec::new(), None)
+                }
             };
             let timing = timing(&health, reader);
             let format = reader.value(&health, "format", values::format);
@@ -231,7 +246,7 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
     let many = reader.list(health, "urls", keys::URL.example);
     match (one, many) {
         (Field::Absent, Field::Absent)
-            if ["url", "urls", "dns"]
+            if ["url", "urls", "dns", "targets"]
                 .iter()
                 .any(|key| health.has_misspelt(key)) =>
         {
@@ -280,12 +295,16 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
     }
 }
 
-/// Where a name stands for all instances, no instance is written beside it.
-fn no_urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<usize>) {
+/// Where all instances are found by one key, no instance is written beside it.
+fn no_urls(
+    health: &Fields<'_>,
+    found_by: &str,
+    reader: &mut Reader<'_>,
+) -> (Vec<RawUrl>, Option<usize>) {
     let url = reader.value(health, "url", parse_url);
     let urls = reader.list(health, "urls", keys::URL.example);
     if !matches!((&url, &urls), (Field::Absent, Field::Absent)) {
-        let message = "a service has `dns` or URLs, not both";
+        let message = format!("a service has `{found_by}` or URLs, not both");
         let fault = Fault::new(message, "keep the one from which all instances are found")
             .of(Rule::Contradiction);
         reader.log.problem(&health.place, fault);
@@ -294,7 +313,7 @@ fn no_urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option
 }
 
 /// One of `urls`: the URL itself, or with the name of the instance that answers there.
-fn url(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawUrl> {
+pub(crate) fn url(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawUrl> {
     if item.is_text() {
         return match reader.scalar(item, parse_url) {
             Field::Given(url) => Some(RawUrl {

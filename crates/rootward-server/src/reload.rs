@@ -187,19 +187,4 @@ impl Reloader {
         events::configuration_refused(&refused);
         refused
     }
-
-    /// Says that the files say again what is in force.
-    pub fn settled(&self) {
-        self.described.send_if_modified(|described| {
-            let refused = described.refused.is_some();
-            if refused {
-                let before = Described::clone(described);
-                *described = Arc::new(Described {
-                    refused: None,
-                    ..before
-                });
-            }
-            refused
-        });
-    }
 }

@@ -17,8 +17,8 @@ fn a_command_that_does_not_exist_is_refused_with_the_nearest_one() {
 fn without_a_command_the_help_is_shown() {
     let ended = run(&[]).with(2);
     for command in [
-        "serve", "agent", "demo", "status", "explain", "replay", "parse", "validate", "token",
-        "probe", "conform",
+        "serve", "agent", "demo", "status", "explain", "replay", "parse", "validate", "schema",
+        "token", "probe", "conform",
     ] {
         assert!(ended.err.contains(command), "{}", ended.err);
     }

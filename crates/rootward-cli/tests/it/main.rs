@@ -13,6 +13,7 @@ mod parse;
 mod probe;
 mod program;
 mod replay;
+mod schema;
 mod serve;
 mod status;
 mod token;

@@ -32,6 +32,11 @@ fn free_port() -> u16 {
 
 /// Starts it on a free port and waits until it answers.
 fn serve(scratch: &Scratch) -> (Running, u16) {
+    serve_with(scratch, configuration)
+}
+
+/// The same, with what the configuration is on its port.
+fn serve_with(scratch: &Scratch, configuration: impl Fn(u16) -> String) -> (Running, u16) {
     let port = free_port();
     let file = scratch.file("rootward.yaml", &configuration(port));
     let running = Running::start(&mut rootward(&["serve", "--config", &file]));
@@ -208,6 +213,71 @@ fn kf_044_a_changed_file_is_taken_up_and_a_wrong_one_is_refused_where_everybody_
     ] {
         assert!(ended.err.contains(line), "{}", ended.err);
     }
+}
+
+/// Waits until what is explained of the service has this.
+fn explain_says(url: &str, wanted: &str) {
+    let deadline = Instant::now() + SOON;
+    loop {
+        let ended = run(&["explain", "front", "--url", url]);
+        if ended.out.contains(wanted) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no {wanted:?} in {}", ended.out);
+        pause();
+    }
+}
+
+#[test]
+fn targets_in_a_file_are_followed_and_a_broken_file_keeps_the_last_good_ones() {
+    let scratch = Scratch::new();
+    let targets = scratch.file("front.json", r#"[{"targets": ["127.0.0.1:9"]}]"#);
+    let (running, port) = serve_with(&scratch, |port| {
+        let from_file = format!("{{targets: {{file: {targets}}}}}");
+        configuration(port).replace("{url: http://127.0.0.1:9}", &from_file)
+    });
+    let url = format!("http://127.0.0.1:{port}");
+    explain_says(&url, "127.0.0.1:9");
+
+    scratch.file("front.json", r#"[{"targets": ["127.0.0.1:10"#);
+    status_says(&url, "The changed configuration was refused");
+    status_says(&url, "front.json");
+    explain_says(&url, "127.0.0.1:9");
+
+    scratch.file(
+        "front.json",
+        r#"[{"targets": ["127.0.0.1:9", "127.0.0.1:10"]}]"#,
+    );
+    explain_says(&url, "127.0.0.1:10");
+    let status = run(&["status", "--url", &url]);
+    assert!(!status.out.contains("was refused"), "{}", status.out);
+    running.signal(Signal::TERM);
+    running.end(SOON).with(0);
+}
+
+#[test]
+fn a_file_of_roots_that_changes_is_read_again_and_a_broken_one_changes_nothing() {
+    const ROOTS: &str = include_str!("../../../../fixtures/agents/secrets/ca.pem");
+    let scratch = Scratch::new();
+    let roots = scratch.file("ca.pem", ROOTS);
+    let (running, port) = serve_with(&scratch, |port| {
+        let secured = format!("{{url: https://127.0.0.1:9, roots: {roots}}}");
+        configuration(port).replace("{url: http://127.0.0.1:9}", &secured)
+    });
+    let url = format!("http://127.0.0.1:{port}");
+    scratch.file("ca.pem", "no certificate");
+    status_says(&url, "The changed configuration was refused");
+    status_says(&url, "ca.pem");
+    scratch.file("ca.pem", &format!("{ROOTS}\n"));
+    let deadline = Instant::now() + SOON;
+    while run(&["status", "--url", &url]).out.contains("was refused") {
+        assert!(Instant::now() < deadline, "it stays refused");
+        pause();
+    }
+    running.signal(Signal::TERM);
+    let ended = running.end(SOON).with(0);
+    let line = "the changed configuration is in force";
+    assert!(ended.err.contains(line), "{}", ended.err);
 }
 
 /// Two services, each of which says that the database refuses it.

@@ -39,7 +39,7 @@ resources: [{name: rates}]
     insta::assert_snapshot!(scratch.without(&ended.out), @r#"
     rootward.yaml:3:49: services[0].health.timeout: "5" has no unit; write "5s" or "500ms"
     rootward.yaml:4:3: services[0]: unknown key `dependencis`; did you mean `dependencies`?
-    rootward.yaml:6:17: services[1].health.url: the URL begins neither with http:// nor with https://; write it like http://cart.shop.svc:8790/health
+    rootward.yaml:6:17: services[1].health.url: the URL begins with none of http://, https://, grpc:// and grpcs://; write it like http://cart.shop.svc:8790/health
     rootward.yaml:7:25: services[1].dependencies[0].name: nothing is named `ratse`; did you mean `rates`?
     4 problems: not valid
     "#);

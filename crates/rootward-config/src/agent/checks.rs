@@ -16,7 +16,7 @@ use crate::sections::{given, threshold, within};
 use crate::tree::{Entry, Value};
 use crate::values;
 
-use super::keys::{CHECK, CHECK_EXAMPLE};
+use super::keys::{CHECK_EXAMPLE, of_check};
 use super::sections::{Defaults, TIMEOUT, times};
 use super::spec::{ApplicationSpec, Definition};
 use super::{DraftCheck, KindSpec, Settings, settings};
@@ -225,14 +225,15 @@ fn kinds_help(kinds: &[KindSpec]) -> String {
 fn refusal(entry: &Entry, kinds: &[KindSpec]) -> Option<Refusal> {
     let key = entry.key.as_str();
     let names = || kinds.iter().map(|kind| kind.name);
-    if CHECK.contains(&key) || names().any(|name| name == key) {
+    let is_common = |key: &str| of_check().any(|common| common == key);
+    if is_common(key) || names().any(|name| name == key) {
         return None;
     }
     let shown = harmless(key);
-    let meant = nearest(key, CHECK.into_iter().chain(names()));
+    let meant = nearest(key, of_check().chain(names()));
     let is_kind = meant.map_or_else(
         || matches!(entry.value.value, Value::Mapping(_)),
-        |meant| !CHECK.contains(&meant),
+        |meant| !is_common(meant),
     );
     let fault = match (is_kind, meant) {
         (true, Some(meant)) => Fault::new(
@@ -246,7 +247,11 @@ fn refusal(entry: &Entry, kinds: &[KindSpec]) -> Option<Refusal> {
         ),
         (false, None) => Fault::new(
             format!("unknown key `{shown}`"),
-            format!("known here: {}; {}", CHECK.join(", "), kinds_help(kinds)),
+            format!(
+                "known here: {}; {}",
+                of_check().collect::<Vec<_>>().join(", "),
+                kinds_help(kinds)
+            ),
         ),
     };
     let fault = fault.of(Rule::UnknownKey).meant(meant);

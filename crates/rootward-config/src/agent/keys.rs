@@ -1,117 +1,158 @@
 //! The vocabulary of the agent's file, but for the kinds of checks, which whoever runs them describes.
 
-use crate::keys::Section;
+use crate::keys::{Section, THRESHOLD};
+use crate::shape::{KeySpec, Shape};
+
+use super::sections::{DRAIN, INTERVAL, TIMEOUT, WITHIN};
 
 /// The document.
-pub(super) static ROOT: Section<'static> = Section {
-    keys: &["service", "listen", "application", "defaults", "checks"],
-    later: &["include"],
-    inner: &[
-        ("service", &SERVICE),
-        ("listen", &LISTEN),
-        ("application", &APPLICATION),
-        ("defaults", &DEFAULTS),
+pub(crate) static ROOT: Section<'static> = Section {
+    keys: &[
+        KeySpec::new("service", Shape::Section(&SERVICE)).required(),
+        KeySpec::new("listen", Shape::Section(&LISTEN)),
+        KeySpec::new("application", Shape::Section(&APPLICATION)),
+        KeySpec::new("defaults", Shape::Section(&DEFAULTS)),
+        KeySpec::new("checks", Shape::Checks),
     ],
+    later: &["include"],
+    one_of: &[],
     example: "service: {name: cart}",
 };
 
 /// `service`.
 pub(super) static SERVICE: Section<'static> = Section {
     keys: &[
-        "name",
-        "version",
-        "instance",
-        "environment",
-        "namespace",
-        "zone",
-        "host",
+        KeySpec::new("name", Shape::Name).required(),
+        KeySpec::new("version", Shape::Name),
+        KeySpec::new("instance", Shape::Name),
+        KeySpec::new("environment", Shape::Name),
+        KeySpec::new("namespace", Shape::Name),
+        KeySpec::new("zone", Shape::Name),
+        KeySpec::new("host", Shape::Name),
     ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{name: cart, version: \"1.4.2\"}",
 };
 
 /// `listen`.
 pub(super) static LISTEN: Section<'static> = Section {
-    keys: &["bind", "detail"],
+    keys: &[
+        KeySpec::new("bind", Shape::Address),
+        KeySpec::new("detail", Shape::Section(&DETAIL)),
+    ],
     later: &["tls", "grpc"],
-    inner: &[("detail", &DETAIL)],
+    one_of: &[],
     example: "{bind: 0.0.0.0:8790}",
 };
 
 /// `listen.detail`: who may read the detailed routes.
 pub(super) static DETAIL: Section<'static> = Section {
-    keys: &["auth", "loopback", "open_metrics"],
+    keys: &[
+        KeySpec::new("auth", Shape::Section(&AUTH)),
+        KeySpec::new("loopback", Shape::Flag),
+        KeySpec::new("open_metrics", Shape::Flag),
+    ],
     later: &[],
-    inner: &[("auth", &AUTH)],
+    one_of: &[],
     example: "{auth: {tokens: [{id: rootward, digest: \"rw1_…:sha256:…\"}]}}",
 };
 
 /// `listen.detail.auth`.
 pub(super) static AUTH: Section<'static> = Section {
-    keys: &["tokens", "tokens_file"],
+    keys: &[
+        KeySpec::new("tokens", Shape::List(&TOKEN)),
+        KeySpec::new("tokens_file", Shape::Text),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{tokens: [{id: rootward, digest: \"rw1_…:sha256:…\"}]}",
 };
 
 /// One of `listen.detail.auth.tokens`.
 pub(super) static TOKEN: Section<'static> = Section {
-    keys: &["id", "digest"],
+    keys: &[
+        KeySpec::new("id", Shape::Name).required(),
+        KeySpec::new("digest", Shape::Text).required(),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{id: rootward, digest: \"rw1_…:sha256:…\"}",
 };
 
 /// `application`.
 pub(super) static APPLICATION: Section<'static> = Section {
-    keys: &["liveness", "drain", "interval", "timeout", "fall", "rise"],
+    keys: &[
+        KeySpec::new("liveness", Shape::TextOr(&LIVENESS)),
+        KeySpec::new("drain", Shape::Duration(DRAIN)),
+        KeySpec::new("interval", Shape::Duration(INTERVAL)),
+        KeySpec::new("timeout", Shape::Duration(TIMEOUT)),
+        KeySpec::new("fall", THRESHOLD),
+        KeySpec::new("rise", THRESHOLD),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{liveness: http://127.0.0.1:8080/ping}",
 };
 
 /// `application.liveness`, in its long form.
 pub(super) static LIVENESS: Section<'static> = Section {
-    keys: &["heartbeat"],
+    keys: &[KeySpec::new("heartbeat", Shape::Section(&HEARTBEAT)).required()],
     later: &[],
-    inner: &[("heartbeat", &HEARTBEAT)],
+    one_of: &[],
     example: "{heartbeat: {file: /run/cart/alive, within: 30s}}",
 };
 
 /// `application.liveness.heartbeat`.
 pub(super) static HEARTBEAT: Section<'static> = Section {
-    keys: &["file", "within"],
+    keys: &[
+        KeySpec::new("file", Shape::Text).required(),
+        KeySpec::new("within", Shape::Duration(WITHIN)).required(),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{file: /run/cart/alive, within: 30s}",
 };
 
 /// `defaults`.
 pub(super) static DEFAULTS: Section<'static> = Section {
-    keys: &["interval", "timeout", "fall", "rise", "owner"],
+    keys: &[
+        KeySpec::new("interval", Shape::Duration(INTERVAL)),
+        KeySpec::new("timeout", Shape::Duration(TIMEOUT)),
+        KeySpec::new("fall", THRESHOLD),
+        KeySpec::new("rise", THRESHOLD),
+        KeySpec::new("owner", Shape::Text),
+    ],
     later: &[],
-    inner: &[],
+    one_of: &[],
     example: "{interval: 10s, timeout: 500ms}",
 };
 
 /// What one of `checks` may say beside its kind.
-pub(super) const CHECK: [&str; 11] = [
-    "name",
-    "criticality",
-    "scope",
-    "interval",
-    "timeout",
-    "fall",
-    "rise",
-    "slow_above",
-    "gates_readiness",
-    "owner",
-    "target",
+pub(crate) const CHECK: [KeySpec; 11] = [
+    KeySpec::new("name", Shape::Name).required(),
+    KeySpec::new("criticality", Shape::Criticality).required(),
+    KeySpec::new("scope", Shape::Scope),
+    KeySpec::new("interval", Shape::Duration(INTERVAL)),
+    KeySpec::new("timeout", Shape::Duration(TIMEOUT)),
+    KeySpec::new("fall", THRESHOLD),
+    KeySpec::new("rise", THRESHOLD),
+    KeySpec::new("slow_above", Shape::Duration(TIMEOUT)),
+    KeySpec::new("gates_readiness", Shape::Flag),
+    KeySpec::new("owner", Shape::Text),
+    KeySpec::new("target", Shape::Target),
 ];
 
+/// The keys of [`CHECK`].
+pub(super) fn of_check() -> impl Iterator<Item = &'static str> + Clone {
+    CHECK.iter().map(|key| key.name)
+}
+
+/// The path of a check in documents.
+pub(crate) const CHECK_PATH: &str = "checks[]";
+
 /// What one of `checks` looks like.
-pub(super) const CHECK_EXAMPLE: &str =
+pub(crate) const CHECK_EXAMPLE: &str =
     "{name: cache, redis: {url: redis://cache:6379}, criticality: soft}";
 
 /// Every mapping but a check's, with the path that documents use for it.
@@ -163,12 +204,12 @@ mod tests {
                 path => format!("## `{path}`\n"),
             };
             let rows = rows(&heading);
-            for key in section.keys {
+            for key in section.names() {
                 assert!(has_row(&rows, key), "{path}: `{key}` has no row");
             }
         }
         let rows = rows("## A check\n");
-        for key in CHECK {
+        for key in of_check() {
             assert!(has_row(&rows, key), "a check: `{key}` has no row");
         }
     }

@@ -26,9 +26,9 @@ pub(super) const INTERVAL: Range = Range::millis(100, 24 * 3_600_000);
 /// One run of a check.
 pub(super) const TIMEOUT: Range = Range::millis(1, 60_000);
 /// From SIGTERM to the end.
-const DRAIN: Range = Range::millis(0, 3_600_000);
+pub(super) const DRAIN: Range = Range::millis(0, 3_600_000);
 /// How old a heartbeat may be.
-const WITHIN: Range = Range::millis(1_000, 24 * 3_600_000);
+pub(super) const WITHIN: Range = Range::millis(1_000, 24 * 3_600_000);
 /// The longest path of a file, in bytes.
 const MAX_PATH_BYTES: usize = 4_096;
 

@@ -11,13 +11,14 @@ use crate::nearest::nearest;
 use crate::place::{Field, Located};
 use crate::problem::Fault;
 use crate::read::{Fields, Item, Reader};
+use crate::shape::KeySpec;
 use crate::values;
 
 use super::shape::{Key, KindSpec, Shape};
 use super::{Place, Spot};
 
 /// The most entries of one setting that holds several.
-const MAX_ENTRIES: usize = 64;
+pub(crate) const MAX_ENTRIES: usize = 64;
 
 /// One value, of the shape that its key asks for. Shown without the value, which may be a secret.
 #[derive(Clone, PartialEq, Eq)]
@@ -153,11 +154,11 @@ impl Settings {
 
 /// Reads what stands under a kind. `None` if something is wrong with it, which was reported.
 pub(super) fn read(item: &Item<'_>, kind: &KindSpec, reader: &mut Reader<'_>) -> Option<Settings> {
-    let keys: Vec<&'static str> = kind.keys.iter().map(|key| key.name).collect();
+    let keys: Vec<KeySpec> = kind.keys.iter().map(Key::spec).collect();
     let section = Section {
         keys: &keys,
         later: &[],
-        inner: &[],
+        one_of: &[],
         example: kind.example,
     };
     let Field::Given(Located {

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::duration::show;
+use crate::shape::KeySpec;
+
 /// A kind of check: what it is called in the file, and what it takes.
 #[derive(Debug, Clone, Copy)]
 pub struct KindSpec {
@@ -78,6 +81,42 @@ impl Key {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// As the readers of all files have it.
+    pub(crate) const fn spec(&self) -> KeySpec {
+        KeySpec {
+            name: self.name,
+            shape: crate::shape::Shape::Setting(self.shape),
+            required: self.required.is_some(),
+        }
+    }
+
+    /// What may stand there, in words.
+    pub(crate) fn about(&self) -> String {
+        let mut text = match self.shape {
+            Shape::Text => "text".to_owned(),
+            Shape::Duration(least, most) => {
+                format!("a duration from {} to {}", show(least), show(most))
+            }
+            Shape::Number(least, u64::MAX) => format!("a whole number from {least}"),
+            Shape::Number(least, most) => format!("a whole number from {least} to {most}"),
+            Shape::Flag => "true or false".to_owned(),
+            Shape::Word(words) => format!("one of {}", words.join(", ")),
+            Shape::Percent => "a share from 0% to 100%".to_owned(),
+            Shape::Size => "a number of bytes, such as 500MiB".to_owned(),
+            Shape::Texts => "a list of texts".to_owned(),
+            Shape::Pairs => "names and their values".to_owned(),
+        };
+        if let Some(help) = self.required {
+            text.push_str(&format!("; required: {help}"));
+        }
+        if self.secret {
+            text.push_str(
+                "; may hold a secret: {file: PATH} or {env: NAME} keeps it out of this file",
+            );
+        }
+        text
     }
 
     /// Whether it must be there.

@@ -113,7 +113,10 @@ fn check_grpc_format(service: &RawService, log: &mut Log) {
     let dns = service.dns.value().is_some_and(TargetUrl::is_grpc);
     if !is_fit && (dns || urls.any(TargetUrl::is_grpc)) {
         let message = "a grpc:// URL is answered as grpc.health.v1 and in no other format";
-        log.problem(&format.place, Fault::new(message, "remove `format`"));
+        log.problem(
+            &format.place,
+            Fault::new(message, "remove `format`").of(Rule::Contradiction),
+        );
     }
 }
 
