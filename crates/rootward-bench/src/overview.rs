@@ -36,7 +36,8 @@ pub(crate) async fn run(plan: &Plan) -> io::Result<Outcome> {
     fleet.asked(count, interval + ALL_ASKED).await?;
     sleep(interval).await;
 
-    // One reader, at a pace.
+    // One reader, at a pace. The aggregator has closed the connection from before, on which nothing was asked meanwhile.
+    let mut connection = Connection::open(ours.address, PATH, 200).await?;
     let mut taken = Vec::new();
     let mut size = 0;
     for _ in 0..plan.overviews {

@@ -96,8 +96,9 @@ fn poll_shows_every_client_and_every_fleet_and_counts_what_was_answered() {
     for client in [
         "ours  ",
         "bare hyper, parse only",
-        "ours over TLS",
         "ours, the same bytes again",
+        "ours every 2 s, plain",
+        "ours every 2 s, TLS",
     ] {
         // Polls a second, processor time, and that over the bare one.
         let figures = figures(&ran.out, client);
