@@ -77,12 +77,6 @@ impl Outcome {
         }
         counts
     }
-
-    /// Whether no promise was seen broken.
-    #[must_use]
-    pub fn is_well(&self) -> bool {
-        self.counts().1 == 0
-    }
 }
 
 /// What is known so far. The first evidence against a rule stays; what was kept before or after does not outweigh it.

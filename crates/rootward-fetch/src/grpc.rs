@@ -235,7 +235,7 @@ async fn exchange(
         .drive(std::future::poll_fn(|c| body.poll_trailers(c)))
         .await?;
     came.code = trailers.as_ref().and_then(code);
-    came.message = message(whole.freeze()).map_err(Wrong::Ours)?;
+    came.message = message(&whole.freeze()).map_err(Wrong::Ours)?;
     Ok(came)
 }
 
@@ -269,7 +269,7 @@ fn framed(message: &[u8]) -> Bytes {
 }
 
 /// The one message of a body; none in an empty one.
-fn message(body: Bytes) -> Result<Option<Bytes>, Kind> {
+fn message(body: &Bytes) -> Result<Option<Bytes>, Kind> {
     if body.is_empty() {
         return Ok(None);
     }
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_body_is_one_message_and_nothing_else() {
-        let read = |bytes: &'static [u8]| message(Bytes::from_static(bytes));
+        let read = |bytes: &'static [u8]| message(&Bytes::from_static(bytes));
         assert!(matches!(read(b""), Ok(None)));
         assert!(matches!(read(b"\0\0\0\0\0"), Ok(Some(empty)) if empty.is_empty()));
         assert!(matches!(read(b"\0\0\0\0\x02\x08\x01"), Ok(Some(whole)) if *whole == *b"\x08\x01"));
@@ -334,13 +334,13 @@ mod tests {
             b"\x02\0\0\0\0",
         ] {
             assert!(matches!(
-                message(Bytes::copy_from_slice(bad)),
+                message(&Bytes::copy_from_slice(bad)),
                 Err(Kind::BadMessage)
             ));
         }
         assert!(matches!(read(b"\x01\0\0\0\0"), Err(Kind::Encoded)));
         assert_eq!(
-            message(framed(b"\x08\x01")).ok().flatten().as_deref(),
+            message(&framed(b"\x08\x01")).ok().flatten().as_deref(),
             Some(&b"\x08\x01"[..])
         );
     }

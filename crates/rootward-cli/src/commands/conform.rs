@@ -46,11 +46,17 @@ pub(crate) fn run(arguments: &Conform, terminal: &Terminal) -> Result<Exit, Trou
     } else {
         terminal.show(&conform::page(&outcome))?;
     }
-    Ok(if outcome.is_well() {
-        Exit::Well
-    } else {
-        Exit::NotWell
-    })
+    Ok(exit(outcome.counts()))
+}
+
+/// What the numbers of promises say that were kept, broken and not tested.
+const fn exit((kept, broken, _): (usize, usize, usize)) -> Exit {
+    match (kept, broken) {
+        // Nobody may take that for a service that keeps its promises.
+        (0, 0) => Exit::NotReached,
+        (_, 0) => Exit::Well,
+        (_, _) => Exit::NotWell,
+    }
 }
 
 fn told(trouble: &rootward_conform::Trouble) -> Trouble {
@@ -157,4 +163,17 @@ fn token(path: &std::path::Path) -> Result<String, Trouble> {
         return Err(wrong("is empty, or not one word".to_owned()));
     }
     Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exit;
+    use crate::exit::Exit;
+
+    #[test]
+    fn a_service_of_which_nothing_was_tested_is_not_called_well() {
+        assert_eq!(exit((0, 0, 70)), Exit::NotReached);
+        assert_eq!(exit((1, 0, 69)), Exit::Well);
+        assert_eq!(exit((69, 1, 0)), Exit::NotWell);
+    }
 }

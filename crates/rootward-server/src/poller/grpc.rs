@@ -28,10 +28,10 @@ pub(crate) fn question(service: &str) -> Vec<u8> {
     message.push(SERVICE);
     let mut length = service.len();
     while length >= 0x80 {
-        message.push(0x80 | (length & 0x7f) as u8);
+        message.push(0x80 | length.to_le_bytes()[0]);
         length >>= 7;
     }
-    message.push((length & 0x7f) as u8);
+    message.push(length.to_le_bytes()[0]);
     message.extend_from_slice(service.as_bytes());
     message
 }
