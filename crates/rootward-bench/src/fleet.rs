@@ -246,6 +246,7 @@ mod tests {
             interval: spec.interval,
             stale_after: spec.stale_after,
             thresholds: spec.thresholds,
+            source: rootward_core::Source::Polled,
         });
         let settings = Settings {
             epoch_interval: Duration::from_secs(10),

@@ -36,7 +36,7 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
         .defaults
         .as_ref()
         .map_or(&RawTiming::ABSENT, |defaults| &defaults.timing);
-    let (targets, dns) = targets::check(&written, defaults, &mut log);
+    let (targets, dns, pushed) = targets::check(&written, defaults, &mut log);
     let self_checks = self_checks(&written, &mut log);
     let groups = groups::check(&written, &known, &mut log);
     if log.has_problems() {
@@ -73,6 +73,7 @@ pub(crate) fn check(files: Vec<RawFile>, mut log: Log) -> Result<Checked, Proble
         map,
         targets,
         dns,
+        pushed,
         groups,
         namespaces: namespaces(&written),
         reviews: edges.reviews,

@@ -40,6 +40,8 @@ pub struct Checked {
     pub targets: Vec<TargetSpec>,
     /// Services whose instances are the addresses of a name, in the order in which they were written.
     pub dns: Vec<DnsSpec>,
+    /// Services that send their reports by themselves, in the order in which they were written.
+    pub pushed: Vec<PushSpec>,
     /// The groups, in the order in which they were written.
     pub groups: Vec<GroupSpec>,
     /// The namespace of each service that has one, by the service's name.
@@ -120,6 +122,17 @@ pub struct DnsSpec {
     pub thresholds: Thresholds,
     /// How its answers are read.
     pub format: Choice,
+}
+
+/// A service whose instances send their reports by themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushSpec {
+    /// Which service.
+    pub service: Name,
+    /// For how long a report is good that says nothing about that.
+    pub stale_after: Duration,
+    /// As in [`TargetSpec`].
+    pub thresholds: Thresholds,
 }
 
 /// Services that are shown as one.

@@ -118,6 +118,7 @@ pub(crate) static HEALTH: Section<'static> = Section {
         KeySpec::new("urls", Shape::Urls(&URL)),
         KeySpec::new("dns", Shape::Url),
         KeySpec::new("targets", Shape::File),
+        KeySpec::new("push", Shape::Flag),
         KeySpec::new("interval", Shape::Duration(INTERVAL)),
         KeySpec::new("timeout", Shape::Duration(TIMEOUT)),
         KeySpec::new("stale_after", Shape::Duration(STALE_AFTER)),
@@ -127,8 +128,8 @@ pub(crate) static HEALTH: Section<'static> = Section {
         KeySpec::new("format", Shape::Format),
         KeySpec::new("auth", Shape::NoneOr(&AUTH)),
     ],
-    later: &["kubernetes", "consul", "push", "role", "presence"],
-    one_of: &["url", "urls", "dns", "targets"],
+    later: &["kubernetes", "consul", "role", "presence"],
+    one_of: &["url", "urls", "dns", "targets", "push"],
     example: "{url: http://cart:8790/health}",
 };
 

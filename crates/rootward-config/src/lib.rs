@@ -58,7 +58,7 @@ pub use agent::Elsewhere;
 pub use checked::{
     AggregatorSpec, Checked, DEFAULT_INTERVAL, DEFAULT_LISTEN_INTERNAL, DEFAULT_PAGE_UNKNOWN_AFTER,
     DEFAULT_PAGE_WITHIN, DEFAULT_TIMEOUT, DnsSpec, GroupSpec, LabelReview, MAX_SELF_CHECKS,
-    TargetSpec,
+    PushSpec, TargetSpec,
 };
 pub use credential::{Credential, Secret};
 pub use date::Date;

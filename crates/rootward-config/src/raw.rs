@@ -93,6 +93,8 @@ pub(crate) struct RawService {
     pub(crate) urls: Vec<RawUrl>,
     /// The URL whose host stands for every address it resolves to.
     pub(crate) dns: Field<TargetUrl>,
+    /// Whether it sends its reports by itself.
+    pub(crate) push: Field<bool>,
     /// How many URLs were written, readable or not; `None` if there is no telling.
     pub(crate) urls_written: Option<usize>,
     pub(crate) timing: RawTiming,

@@ -180,11 +180,30 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         health,
         "say where its report is: health: {url: http://HOST:PORT/health}",
     );
-    let (dns, (urls, urls_written), timing, roots, format, auth) = match given(health) {
+    let (push, dns, (urls, urls_written), timing, roots, format, auth) = match given(health) {
         Some(health) => {
             let dns = reader.value(&health, "dns", parse_dns);
+            let push = reader.value(&health, "push", values::flag);
             let urls = match (&dns, targets::read(&health, reader)) {
-                (Field::Absent, Field::Absent) => urls(&health, reader),
+                (Field::Absent, Field::Absent) => match &push {
+                    Field::Given(Located { value: true, .. }) => no_urls(&health, "push", reader),
+                    Field::Given(Located { value: false, .. }) | Field::Absent => {
+                        urls(&health, reader)
+                    }
+                    // Whether URLs are missing cannot be told.
+                    Field::Refused => (Vec::new(), None),
+                },
+                (dns, targets) if push.value() == Some(&true) => {
+                    let other = match (dns, &targets) {
+                        (Field::Absent, _) => "targets",
+                        (Field::Given(_) | Field::Refused, _) => "dns",
+                    };
+                    let help = "keep the one from which all instances are found";
+                    let message = format!("both `push` and `{other}` are given");
+                    let fault = Fault::new(message, help).of(Rule::Contradiction);
+                    reader.log.problem(&health.place, fault);
+                    (Vec::new(), None)
+                }
                 (Field::Absent, Field::Given(targets)) => {
                     no_urls(&health, "targets", reader);
                     (targets.value, None)
@@ -204,9 +223,18 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
             let timing = timing(&health, reader);
             let format = reader.value(&health, "format", values::format);
             let auth = credential::read(&health, reader);
-            (dns, urls, timing, roots(&health, reader), format, auth)
+            (
+                push,
+                dns,
+                urls,
+                timing,
+                roots(&health, reader),
+                format,
+                auth,
+            )
         }
         None => (
+            Field::Refused,
             Field::Refused,
             (Vec::new(), None),
             RawTiming::ABSENT,
@@ -230,6 +258,7 @@ fn service(item: &Item<'_>, reader: &mut Reader<'_>) -> Option<RawService> {
         zone: reader.value(&fields, "zone", values::name),
         urls,
         dns,
+        push,
         urls_written,
         timing,
         roots,
@@ -246,7 +275,7 @@ fn urls(health: &Fields<'_>, reader: &mut Reader<'_>) -> (Vec<RawUrl>, Option<us
     let many = reader.list(health, "urls", keys::URL.example);
     match (one, many) {
         (Field::Absent, Field::Absent)
-            if ["url", "urls", "dns", "targets"]
+            if ["url", "urls", "dns", "targets", "push"]
                 .iter()
                 .any(|key| health.has_misspelt(key)) =>
         {

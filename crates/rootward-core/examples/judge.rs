@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rootward_core::{
     CheckStatus, Component, Criticality, EdgeParts, Engine, ErrorCategory, InstanceId,
     InstanceStatus, Map, MapParts, Moment, Name, Node, NodeKind, Poll, PollOutcome, Report,
-    Settings, Target, Thresholds,
+    Settings, Source, Target, Thresholds,
 };
 
 const SERVICES: usize = 10_000;
@@ -132,6 +132,7 @@ fn main() {
         interval: INTERVAL,
         stale_after: Duration::from_secs(22),
         thresholds: Thresholds::DEFAULT,
+        source: Source::Polled,
     });
     let settings = Settings {
         epoch_interval: INTERVAL,

@@ -56,7 +56,7 @@ pub struct Settings {
     pub references: bool,
 }
 
-/// An instance to poll.
+/// An instance to poll, or one that reports by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Which.
@@ -67,6 +67,17 @@ pub struct Target {
     pub stale_after: Duration,
     /// How many failed polls in a row make it unknown (or unhealthy, for error statuses).
     pub thresholds: Thresholds,
+    /// How its reports come.
+    pub source: Source,
+}
+
+/// How the reports of an instance come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// It is asked for them.
+    Polled,
+    /// It sends them, each good for `stale_after`.
+    Pushed,
 }
 
 /// How one poll ended.
@@ -134,7 +145,7 @@ const PAUSED: Duration = Duration::from_secs(5);
 /// use std::sync::Arc;
 /// use std::time::Duration;
 /// use rootward_core::{Action, Engine, InstanceId, Map, MapParts, Moment, Name, Node, NodeKind};
-/// use rootward_core::{Poll, PollOutcome, ErrorCategory, ServiceStatus, Settings, Target, Thresholds};
+/// use rootward_core::{Poll, PollOutcome, ErrorCategory, ServiceStatus, Settings, Source, Target, Thresholds};
 ///
 /// let cart = Name::parse("cart").unwrap();
 /// let node = Node {
@@ -144,6 +155,7 @@ const PAUSED: Duration = Duration::from_secs(5);
 /// let target = Target {
 ///     id: InstanceId { service: cart, instance: Name::parse("0").unwrap() },
 ///     interval: Duration::from_secs(10), stale_after: Duration::from_secs(22), thresholds: Thresholds::DEFAULT,
+///     source: Source::Polled,
 /// };
 /// let settings = Settings {
 ///     epoch_interval: Duration::from_secs(10), hold_limit: Duration::from_secs(45), page_unknown_after: Duration::from_secs(120),
@@ -201,12 +213,7 @@ impl Engine {
                 Some((target.id.clone(), Seen::new(target, service)))
             })
             .collect();
-        let schedule = Schedule::new(
-            instances
-                .iter()
-                .map(|(id, seen)| (id.clone(), seen.target.interval)),
-            now,
-        );
+        let schedule = Schedule::new(polled(&instances), now);
         let epochs = Epochs::new(now, settings.epoch_interval);
         let localiser = Localiser::new(&map, &instances, settings.epoch_interval);
         let empty = Snapshot {
@@ -223,7 +230,7 @@ impl Engine {
             findings: Vec::new(),
             observer: ObserverView::SEES,
         };
-        let vantage = Vantage::new(instances.len(), settings.references);
+        let vantage = Vantage::new(polled(&instances).count(), settings.references);
         let mut engine = Self {
             map,
             settings,
@@ -265,6 +272,19 @@ impl Engine {
             Admitted::Held => self.fresh_evidence = true,
         }
         self.want_self_checks();
+    }
+
+    /// Takes a report that an instance has sent by itself. It counts as one that a poll has brought; who is no target is
+    /// ignored.
+    pub fn handle_pushed(&mut self, instance: InstanceId, report: Report, now: Moment) {
+        self.notice_pause(now);
+        self.take(Poll {
+            instance,
+            started: now,
+            finished: now,
+            took_us: 0,
+            outcome: PollOutcome::Report(Box::new(report)),
+        });
     }
 
     /// Takes what the self checks say that an [`Action::CheckSelf`] asked for.
@@ -576,4 +596,12 @@ impl Engine {
             .flatten()
             .fold(self.known_since(service), Moment::max)
     }
+}
+
+/// Those that are asked, and how often.
+fn polled(
+    instances: &BTreeMap<InstanceId, Seen>,
+) -> impl Iterator<Item = (InstanceId, Duration)> + '_ {
+    let polled = instances.iter().filter(|(_, seen)| seen.is_asked());
+    polled.map(|(id, seen)| (id.clone(), seen.target.interval))
 }

@@ -25,7 +25,7 @@ pub mod snapshot;
 pub mod status;
 
 pub use damping::{Damped, Damping, Evidence, Thresholds};
-pub use engine::{Action, Engine, Poll, PollOutcome, Replaced, Settings, Target};
+pub use engine::{Action, Engine, Poll, PollOutcome, Replaced, Settings, Source, Target};
 pub use freshness::stale_after;
 pub use map::{
     Cycle, Edge, EdgeIndex, EdgeParts, Map, MapParts, MapProblem, Node, NodeIndex, NodeKind,

@@ -1,20 +1,22 @@
 //! What the aggregator answers over HTTP: the API, the page, and its own probes and metrics.
 //!
 //! Every answer is computed from the newest snapshot when it is asked for; no request polls anything, waits for
-//! anything, or reaches the loop that decides. All routes answer GET and HEAD and nothing else.
+//! anything, or reaches the loop that decides; with one exception: a report that was sent here goes to the loop and waits
+//! for its answer. All routes but that one answer GET and HEAD and nothing else.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use rootward_core::Snapshot;
 use rootward_history::Reader;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::api::convert::View;
 use crate::ledger::WriteHealth;
 use crate::metrics::Metrics;
 use crate::published::SnapshotReader;
+use crate::pushed::Push;
 use crate::reload::Described;
 
 mod convert;
@@ -27,6 +29,7 @@ mod page;
 mod probes;
 mod problem;
 mod reply;
+mod reports;
 mod resource;
 mod service;
 mod transitions;
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) write_health: WriteHealth,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) described: watch::Receiver<Arc<Described>>,
+    /// Where reports go that were sent here.
+    pub(crate) pushes: mpsc::Sender<Push>,
 }
 
 impl Shared {
@@ -65,6 +70,7 @@ pub(crate) fn router(shared: Shared) -> Router {
         .route("/api/v1/incidents", get(incidents::all))
         .route("/api/v1/incidents/{key}", get(incidents::one))
         .route("/api/v1/transitions", get(transitions::get))
+        .route(reports::PATH, post(reports::post))
         .route("/readyz", get(probes::readyz))
         .route("/metrics", get(probes::metrics))
         .fallback(page::page)

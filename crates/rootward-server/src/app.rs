@@ -28,6 +28,7 @@ use crate::listener::{self, Limits};
 use crate::metrics::Metrics;
 use crate::poller::{MAX_POLLS_IN_FLIGHT, Poller};
 use crate::published::SnapshotReader;
+use crate::pushed::MAX_UNHEARD;
 use crate::recorder::Recorder;
 use crate::reload::{Described, Prepared, Reloader};
 use crate::self_checks::SelfChecking;
@@ -94,7 +95,9 @@ impl App {
         let snapshots = SnapshotReader::new(published, Arc::clone(&clock));
         let metrics = Arc::new(Metrics::new(snapshots.clone(), described.clone()));
         let ledger = Ledger::new(history);
+        let (pushes, pushed) = mpsc::channel(MAX_UNHEARD);
         let router = api::router(api::Shared {
+            pushes,
             snapshots: snapshots.clone(),
             history: ledger.reader(),
             write_health: ledger.write_health(),
@@ -133,6 +136,7 @@ impl App {
                 metrics,
                 summary: Summary::default(),
                 reloads,
+                pushed,
             },
             router,
             snapshots,

@@ -19,6 +19,7 @@ use crate::events;
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
 use crate::poller::{Begun, Poller};
+use crate::pushed::Push;
 use crate::recorder::Recorder;
 use crate::reload::{Prepared, Request};
 use crate::roster::Roster;
@@ -45,6 +46,8 @@ pub(crate) struct Driver {
     pub(crate) summary: Summary,
     /// Configurations to go on with.
     pub(crate) reloads: mpsc::Receiver<Request>,
+    /// Reports that instances have sent.
+    pub(crate) pushed: mpsc::Receiver<Push>,
 }
 
 /// Everything that can happen.
@@ -56,6 +59,8 @@ enum Event {
     Looked(Looked),
     /// The self checks ended.
     SelfChecked(SelfChecks),
+    /// An instance has sent a report.
+    Pushed(Push),
     /// There is another configuration.
     Reload(Request),
     /// The engine wants to be told the time; it was due at this moment.
@@ -75,6 +80,7 @@ impl Driver {
                 Event::PollFinished(poll) => self.finish(poll),
                 Event::Looked(looked) => self.look(&looked),
                 Event::SelfChecked(checks) => self.self_checked(checks),
+                Event::Pushed(push) => self.push(push),
                 Event::Reload(request) => self.reload(request),
                 Event::Tick(due) => {
                     if let Some(step) = self.clock.follow_wall() {
@@ -95,6 +101,9 @@ impl Driver {
                     if let Some(checks) = self.self_checks.try_ended() {
                         self.self_checked(checks);
                     }
+                    if let Ok(push) = self.pushed.try_recv() {
+                        self.push(push);
+                    }
                     if let Ok(request) = self.reloads.try_recv() {
                         self.reload(request);
                     }
@@ -114,6 +123,7 @@ impl Driver {
             // Before polls: a tick is due at most every 50 ms, and it is what keeps the others on time.
             () = sleep_until(self.clock.instant(due)) => Event::Tick(due),
             checks = self.self_checks.ended() => Event::SelfChecked(checks),
+            Some(push) = self.pushed.recv() => Event::Pushed(push),
             Some(request) = self.reloads.recv() => Event::Reload(request),
             poll = self.poller.finished() => Event::PollFinished(poll),
             looked = self.discovery.looked() => Event::Looked(looked),
@@ -131,6 +141,30 @@ impl Driver {
             self.retarget(now);
         }
         self.act(now, now);
+    }
+
+    /// Takes a report that an instance has sent, or says why not.
+    fn push(&mut self, push: Push) {
+        let now = self.clock.now();
+        let Push {
+            report,
+            terms,
+            done,
+        } = push;
+        let taken = self.roster.pushed.take(&report, terms, now);
+        let answer = match taken {
+            Ok(taken) => {
+                if taken.is_new {
+                    self.retarget(now);
+                }
+                self.engine.handle_pushed(taken.instance, report, now);
+                self.act(now, now);
+                Ok(())
+            }
+            Err(refused) => Err(refused),
+        };
+        // Whoever sent it may be gone; it counts all the same.
+        let _ = done.send(answer);
     }
 
     /// Takes what the self checks say.

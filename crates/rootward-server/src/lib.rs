@@ -17,6 +17,7 @@ mod listener;
 mod metrics;
 mod poller;
 mod published;
+mod pushed;
 mod recorder;
 mod reload;
 mod roster;

@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_config::DnsSpec;
-use rootward_core::{InstanceId, Moment, Name, Target};
+use rootward_core::{InstanceId, Moment, Name, Source, Target};
 
 use crate::discovery::membership::Membership;
 use crate::poller::Ask;
+use crate::pushed::Pushed;
 
 /// Everyone who is polled, and how.
 #[derive(Debug)]
 pub(crate) struct Roster {
     written: Vec<(Target, Ask)>,
     named: BTreeMap<Name, Named>,
+    pub(crate) pushed: Pushed,
 }
 
 /// A service whose instances are the addresses of a name.
@@ -89,12 +91,21 @@ fn name(address: SocketAddr) -> Name {
 }
 
 impl Roster {
-    pub(crate) const fn new(written: Vec<(Target, Ask)>, named: BTreeMap<Name, Named>) -> Self {
-        Self { written, named }
+    pub(crate) const fn new(
+        written: Vec<(Target, Ask)>,
+        named: BTreeMap<Name, Named>,
+        pushed: Pushed,
+    ) -> Self {
+        Self {
+            written,
+            named,
+            pushed,
+        }
     }
 
     /// Takes over the members of names that are looked up as before, so that nobody is forgotten until the next lookup.
     pub(crate) fn succeed(&mut self, before: &mut Self) {
+        self.pushed.succeed(&mut before.pushed);
         for (service, named) in &mut self.named {
             if let Some(known) = before.named.get_mut(service)
                 && known.ask.target == named.ask.target
@@ -130,10 +141,11 @@ impl Roster {
                 interval: named.interval,
                 stale_after: named.stale_after,
                 thresholds: named.thresholds,
+                source: Source::Polled,
             })
         });
         let written = self.written.iter().map(|(target, _)| target.clone());
-        written.chain(found).collect()
+        written.chain(found).chain(self.pushed.targets()).collect()
     }
 
     /// What the poller is told.

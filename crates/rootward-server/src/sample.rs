@@ -100,6 +100,7 @@ pub(crate) fn unreachable_front() -> Checked {
             thresholds: Thresholds::DEFAULT,
         }],
         dns: Vec::new(),
+        pushed: Vec::new(),
         groups: Vec::new(),
         namespaces: BTreeMap::new(),
         reviews: Vec::new(),

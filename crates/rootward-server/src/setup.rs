@@ -11,11 +11,12 @@ use base64::prelude::BASE64_STANDARD;
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL};
 use http::{HeaderName, HeaderValue};
 use rootward_config::{Checked, Credential, DEFAULT_INTERVAL};
-use rootward_core::{Settings, Target};
+use rootward_core::{Settings, Source, Target};
 use rootward_fetch::{Tls, TlsError};
 
 use crate::error::{Error, Kind};
 use crate::poller::{self, Ask, Question, Reader};
+use crate::pushed::Pushed;
 use crate::roster::{Named, Roster};
 
 pub(crate) fn settings(config: &Checked) -> Settings {
@@ -53,6 +54,7 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
             interval: spec.interval,
             stale_after: spec.stale_after,
             thresholds: spec.thresholds,
+            source: Source::Polled,
         };
         let url = asked(&spec.url, spec.roots.as_deref(), &spec.id, &mut trust)?;
         let ask = Ask {
@@ -78,7 +80,7 @@ pub(crate) fn roster(config: &Checked) -> Result<Roster, Error> {
         Ok((service.clone(), Named::new(ask, spec)))
     });
     let named = named.collect::<Result<_, Error>>()?;
-    Ok(Roster::new(written, named))
+    Ok(Roster::new(written, named, Pushed::new(&config.pushed)))
 }
 
 /// What is sent with each poll: no cache may answer in the target's place, and who asks.

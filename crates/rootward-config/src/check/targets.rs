@@ -7,7 +7,7 @@ use rootward_core::{InstanceId, Name};
 use rootward_formats::{Choice, Format};
 
 use super::timing::Timing;
-use crate::checked::{DnsSpec, TargetSpec};
+use crate::checked::{DnsSpec, PushSpec, TargetSpec};
 use crate::place::{Field, Located, Log, Place};
 use crate::problem::Fault;
 use crate::raw::{RawFile, RawService, RawTiming, RawUrl};
@@ -19,7 +19,7 @@ pub(super) fn check(
     written: &RawFile,
     defaults: &RawTiming,
     log: &mut Log,
-) -> (Vec<TargetSpec>, Vec<DnsSpec>) {
+) -> (Vec<TargetSpec>, Vec<DnsSpec>, Vec<PushSpec>) {
     let defaults = Timing::of_defaults(defaults, log);
     let usual_auth = written.defaults.as_ref().and_then(|d| d.auth.value());
     let usual_roots = written.defaults.as_ref().and_then(|d| d.roots.value());
@@ -27,6 +27,7 @@ pub(super) fn check(
     let mut polled: BTreeMap<&TargetUrl, &Place> = BTreeMap::new();
     let mut targets = Vec::new();
     let mut dns = Vec::new();
+    let mut pushed = Vec::new();
     for service in &written.services {
         check_at_least(service, log);
         check_roots(service, log);
@@ -49,6 +50,15 @@ pub(super) fn check(
                 stale_after: timing.stale_after,
                 thresholds: timing.thresholds,
                 format,
+            });
+        }
+        if let (Some(true), Some(service), Some(timing)) =
+            (service.push.value(), service.name.value(), &timing)
+        {
+            pushed.push(PushSpec {
+                service: service.clone(),
+                stale_after: timing.stale_after,
+                thresholds: timing.thresholds,
             });
         }
         let mut instances: BTreeMap<Name, &Place> = BTreeMap::new();
@@ -97,7 +107,7 @@ pub(super) fn check(
             });
         }
     }
-    (targets, dns)
+    (targets, dns, pushed)
 }
 
 /// A gRPC server answers in one way only.

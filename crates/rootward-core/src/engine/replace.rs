@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::diagnosis::CauseId;
 use crate::engine::seen::Seen;
-use crate::engine::{Action, Engine, Settings, Target};
+use crate::engine::{Action, Engine, Settings, Target, polled};
 use crate::incident::IncidentCause;
 use crate::map::{Map, NodeIndex, NodeKind};
 use crate::moment::Moment;
@@ -90,15 +90,10 @@ impl Engine {
             };
             self.instances.insert(id, seen);
         }
-        let ids = self.instances.keys().cloned().collect();
+        let ids = polled(&self.instances).map(|(id, _)| id).collect();
         self.vantage.replace(&ids, settings.references);
         self.await_new_instances(&map);
-        self.schedule.replace(
-            self.instances
-                .iter()
-                .map(|(id, seen)| (id.clone(), seen.target.interval)),
-            now,
-        );
+        self.schedule.replace(polled(&self.instances), now);
         self.epochs.set_interval(settings.epoch_interval, now);
         (self.map, self.settings) = (map, settings);
         self.localiser

@@ -11,7 +11,7 @@ use crate::diagnosis::Sight;
 use crate::engine::confirm;
 use crate::engine::localiser::Heard;
 use crate::engine::reading::{self, Reading};
-use crate::engine::{Poll, PollOutcome, Target};
+use crate::engine::{Poll, PollOutcome, Source, Target};
 use crate::map::{EdgeIndex, Map, NodeIndex};
 use crate::moment::Moment;
 use crate::name::Name;
@@ -257,7 +257,10 @@ impl Seen {
                     self.join(map);
                 }
                 self.claimed = claimed;
-                let text = "answered with a report".to_owned();
+                let text = match self.target.source {
+                    Source::Polled => "answered with a report".to_owned(),
+                    Source::Pushed => "sent a report".to_owned(),
+                };
                 (Heard::Report, PollWord::Report, text)
             }
             PollOutcome::Report(report) => {
@@ -453,8 +456,23 @@ impl Seen {
         }
     }
 
+    /// Whether it is polled at all.
+    pub(super) const fn is_asked(&self) -> bool {
+        match self.target.source {
+            Source::Polled => true,
+            Source::Pushed => false,
+        }
+    }
+
     /// Why nothing is known.
     fn silence(&self, now: Moment) -> String {
+        if let (false, Some(at)) = (self.is_asked(), self.evidence_at) {
+            return format!(
+                "it has sent nothing for {}; what it sends is good for {}",
+                seconds(now - at),
+                seconds(self.target.stale_after)
+            );
+        }
         let how = self
             .last_poll
             .as_ref()

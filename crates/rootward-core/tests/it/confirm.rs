@@ -6,7 +6,7 @@ use std::time::Duration;
 use rootward_core::{
     Action, CheckStatus, Component, Criticality, EdgeParts, Engine, InstanceId, InstanceStatus,
     Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report, Scope, ServiceStatus,
-    Settings, Snapshot, Target, Thresholds,
+    Settings, Snapshot, Source, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -71,6 +71,7 @@ impl Fleet {
                 interval: INTERVAL,
                 stale_after: STALE_AFTER,
                 thresholds: Thresholds::DEFAULT,
+                source: Source::Polled,
             }));
         }
         for lonely in services_without_instances {

@@ -9,7 +9,7 @@ use rootward_core::diagnosis::{CauseId, Diagnosis, RootCause};
 use rootward_core::{
     CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory, InstanceId,
     InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report, Scope,
-    ServiceStatus, Settings, Side, Snapshot, Target, Thresholds,
+    ServiceStatus, Settings, Side, Snapshot, Source, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -99,6 +99,7 @@ impl Case {
             interval: INTERVAL,
             stale_after: Duration::from_secs(22),
             thresholds: Thresholds::DEFAULT,
+            source: Source::Polled,
         });
         let settings = Settings {
             epoch_interval: INTERVAL,

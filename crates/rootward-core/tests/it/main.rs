@@ -9,6 +9,7 @@ mod localise_known;
 mod maps;
 mod observer;
 mod polls;
+mod pushed;
 mod reload;
 mod scenarios;
 mod world;

@@ -8,8 +8,8 @@ use rootward_core::snapshot::Transition;
 use rootward_core::{
     Action, CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory,
     InstanceId, InstanceStatus, Map, MapParts, Moment, Node, NodeKind, ObserverState, Poll,
-    PollOutcome, Report, SelfCheck, SelfChecks, ServiceStatus, Settings, Side, Snapshot, Target,
-    Thresholds,
+    PollOutcome, Report, SelfCheck, SelfChecks, ServiceStatus, Settings, Side, Snapshot, Source,
+    Target, Thresholds,
 };
 
 use crate::world::name;
@@ -88,6 +88,7 @@ impl Bench {
             interval: Duration::from_secs(10),
             stale_after: Duration::from_secs(22),
             thresholds,
+            source: Source::Polled,
         });
         let settings = Settings {
             epoch_interval: Duration::from_secs(10),

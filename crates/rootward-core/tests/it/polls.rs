@@ -7,7 +7,7 @@ use rootward_core::snapshot::{FindingKind, ServiceView};
 use rootward_core::{
     Action, CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory,
     InstanceId, InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Report,
-    Scope, ServiceStatus, Settings, Side, Target, Thresholds,
+    Scope, ServiceStatus, Settings, Side, Source, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -60,6 +60,7 @@ impl Bench {
             interval: INTERVAL,
             stale_after: Duration::from_secs(22),
             thresholds: Thresholds::DEFAULT,
+            source: Source::Polled,
         };
         let settings = Settings {
             epoch_interval: INTERVAL,
@@ -453,6 +454,7 @@ fn a_target_of_a_service_that_is_not_on_the_map_is_never_polled() {
         interval: INTERVAL,
         stale_after: Duration::from_secs(22),
         thresholds: Thresholds::DEFAULT,
+        source: Source::Polled,
     };
     let settings = Settings {
         epoch_interval: INTERVAL,

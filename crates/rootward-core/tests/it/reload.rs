@@ -10,7 +10,7 @@ use rootward_core::snapshot::ServiceView;
 use rootward_core::{
     Action, CheckStatus, Component, Criticality, Doubt, EdgeParts, Engine, ErrorCategory,
     InstanceId, InstanceStatus, Map, MapParts, Moment, Node, NodeKind, Poll, PollOutcome, Replaced,
-    Report, ServiceStatus, Settings, Side, Target, Thresholds,
+    Report, ServiceStatus, Settings, Side, Source, Target, Thresholds,
 };
 
 use crate::world::name;
@@ -97,6 +97,7 @@ fn target(text: &str) -> Target {
         interval: INTERVAL,
         stale_after: Duration::from_secs(22),
         thresholds: Thresholds::DEFAULT,
+        source: Source::Polled,
     }
 }
 

@@ -35,8 +35,8 @@ use rootward_core::snapshot::Subject;
 use rootward_core::{
     Action, CheckStatus, Component, Criticality, Damped, Damping, Doubt, EdgeParts, Engine,
     ErrorCategory, Evidence, InstanceId, Map, MapParts, Moment, Name, Node, NodeKind, Poll,
-    PollOutcome, Report, Scope, Settings, Side, Snapshot, Target, Thresholds, roll_up_components,
-    stale_after,
+    PollOutcome, Report, Scope, Settings, Side, Snapshot, Source, Target, Thresholds,
+    roll_up_components, stale_after,
 };
 
 const STEP: Duration = Duration::from_millis(50);
@@ -154,6 +154,7 @@ impl World {
                 interval: INTERVAL,
                 stale_after: stale_after(INTERVAL, POLL_TIMEOUT),
                 thresholds: Thresholds::DEFAULT,
+                source: Source::Polled,
             })
             .collect();
         let settings = Settings {

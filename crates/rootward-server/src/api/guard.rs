@@ -14,11 +14,13 @@ use http::header::{
 use http::{HeaderValue, Method};
 
 use crate::api::problem::Problem;
+use crate::api::reports;
 
-/// Lets nothing through that could want to change something.
+/// Lets nothing through that could want to change something, but reports that are sent.
 pub(super) async fn only_reading(request: Request) -> Result<Request, Problem> {
     match *request.method() {
         Method::GET | Method::HEAD => Ok(request),
+        Method::POST if request.uri().path() == reports::PATH => Ok(request),
         _ => Err(Problem::method_not_allowed()),
     }
 }
@@ -55,7 +57,7 @@ pub(super) async fn headers(mut response: Response) -> Response {
 }
 
 /// Whether a `Host` names this machine, with or without a port.
-fn is_loopback(host: &str) -> bool {
+pub(super) fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         Some(_) | None => host,

@@ -35,6 +35,15 @@ impl Problem {
         }
     }
 
+    /// A report that is not taken.
+    pub(crate) const fn not_taken(status: StatusCode, code: &'static str, message: String) -> Self {
+        Self {
+            status,
+            code,
+            message,
+        }
+    }
+
     pub(crate) fn method_not_allowed() -> Self {
         Self {
             status: StatusCode::METHOD_NOT_ALLOWED,

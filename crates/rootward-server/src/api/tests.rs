@@ -68,6 +68,7 @@ async fn over_with(snapshot: Snapshot, refused: Option<Refused>) -> Router {
         history: ledger.reader(),
         write_health: ledger.write_health(),
         described,
+        pushes: tokio::sync::mpsc::channel(1).0,
     })
 }
 
@@ -367,6 +368,7 @@ async fn a_history_that_cannot_be_written_shows_in_readiness() {
         history: ledger.reader(),
         write_health: ledger.write_health(),
         described: sample::described(),
+        pushes: tokio::sync::mpsc::channel(1).0,
     };
     let opened = IncidentEvent::Opened(Arc::new(sample::incident()));
     assert!(!ledger.record_incident(&opened));

@@ -9,5 +9,6 @@ mod running;
 
 mod incident;
 mod polling;
+mod pushing;
 mod reloading;
 mod stopping;

@@ -83,6 +83,7 @@ pub(crate) fn configuration(pace: Pace, targets: &[(&str, SocketAddr)]) -> Check
         .unwrap(),
         targets,
         dns: Vec::new(),
+        pushed: Vec::new(),
         groups: Vec::new(),
         namespaces: BTreeMap::new(),
         reviews: Vec::new(),
