@@ -7,19 +7,31 @@ use rootward_core::localise::Settings;
 use crate::baseline::{DeepestRed, EveryRed, MostReported, PageRank, SetCover};
 use crate::engine::CoreEngine;
 use crate::scenario::write_line;
-use crate::score::{Contestant, Seeds, Size, exact, incidents, judge, print, run as score};
+use crate::score::{
+    Contestant, Seeds, Size, Suite, calm, exact, false_causes, incidents, judge, print,
+    run as score,
+};
 use crate::simulator::Kind;
 
 const USAGE: &str = "\
-usage: rootward-sim score [--seeds tuning|reporting] [--quick]
-       rootward-sim misses [KIND] [--seeds tuning|reporting] [--quick]
+usage: rootward-sim score [--only NAME] [--kind KIND] [--seeds tuning|reporting] [--count N] [--threads N] [--quick]
+       rootward-sim misses [KIND] [--seeds tuning|reporting] [--count N] [--quick]
+       rootward-sim false [--seeds tuning|reporting] [--count N] [--quick]
        rootward-sim write KIND NUMBER [--seeds tuning|reporting]
 
-score   plays simulated incidents to the localisers and prints how good they are
+score   plays simulated incidents to the localisers and prints how good they are;
+        --only leaves out all but one of them, --kind all but this kind, as often as it is given
 misses  lists the incidents whose causes the engine does not name exactly at the end
+false   lists the causes that the engine names in hours without a fault
 write   prints one simulated incident: the map, what is true, what was received
 
 kinds:";
+
+/// What the options say.
+struct Options {
+    suite: Suite,
+    only: Option<String>,
+}
 
 /// Does what the arguments ask; the text to print.
 ///
@@ -28,33 +40,24 @@ kinds:";
 pub fn run(arguments: &[String]) -> Result<String, String> {
     let mut words = arguments.iter().map(String::as_str);
     let command = words.next();
-    let mut seeds = Seeds::Reporting;
-    let mut size = Size::FULL;
-    let mut free = Vec::new();
-    while let Some(word) = words.next() {
-        match word {
-            "--quick" => size = Size::QUICK,
-            "--seeds" => {
-                seeds = match words.next() {
-                    Some("tuning") => Seeds::Tuning,
-                    Some("reporting") => Seeds::Reporting,
-                    Some(_) | None => return Err("--seeds takes tuning or reporting".to_owned()),
-                }
-            }
-            other if other.starts_with("--") => {
-                return Err(format!("unknown option {other}\n\n{}", usage()));
-            }
-            other => free.push(other),
-        }
-    }
+    let (free, options) = options(words)?;
+    let Options { suite, only } = options;
+    let (seeds, size) = (suite.seeds, suite.size);
     match (command, free.as_slice()) {
         (Some("score"), []) => {
-            let contestants = contestants();
-            let rows = score(&contestants, seeds, size)?;
+            let mut contestants = contestants();
+            if let Some(only) = only {
+                contestants.retain(|contestant| contestant.name == only);
+                if contestants.is_empty() {
+                    return Err(format!("no localiser is called `{only}`"));
+                }
+            }
+            let rows = score(&contestants, &suite)?;
             Ok(print(&contestants, &rows))
         }
         (Some("misses"), []) => misses(seeds, size, Kind::ALL),
         (Some("misses"), [kind]) => misses(seeds, size, &[named(kind)?]),
+        (Some("false"), []) => named_for_nothing(seeds, size),
         (Some("write"), [kind, number]) => {
             let number = number
                 .parse()
@@ -63,6 +66,49 @@ pub fn run(arguments: &[String]) -> Result<String, String> {
         }
         _ => Err(usage()),
     }
+}
+
+/// The words that are no options, and the options.
+fn options<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+) -> Result<(Vec<&'a str>, Options), String> {
+    let mut suite = Suite::new(Seeds::Reporting, Size::FULL);
+    let mut only = None;
+    let mut free = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "--quick" => suite.size = Size::QUICK,
+            "--seeds" => {
+                suite.seeds = match words.next() {
+                    Some("tuning") => Seeds::Tuning,
+                    Some("reporting") => Seeds::Reporting,
+                    Some(_) | None => return Err("--seeds takes tuning or reporting".to_owned()),
+                }
+            }
+            "--count" => {
+                let count = words.next().and_then(|number| number.parse().ok());
+                suite.size.of_each_kind = count.ok_or("--count takes a number")?;
+                suite.size.healthy_systems = suite.size.of_each_kind / 4;
+            }
+            "--only" => only = words.next().map(str::to_owned),
+            "--kind" => {
+                if suite.healthy {
+                    suite.kinds.clear();
+                    suite.healthy = false;
+                }
+                suite.kinds.push(named(words.next().unwrap_or_default())?);
+            }
+            "--threads" => {
+                let threads = words.next().and_then(|number| number.parse().ok());
+                suite.threads = threads.ok_or("--threads takes a number")?;
+            }
+            other if other.starts_with("--") => {
+                return Err(format!("unknown option {other}\n\n{}", usage()));
+            }
+            other => free.push(other),
+        }
+    }
+    Ok((free, Options { suite, only }))
 }
 
 fn usage() -> String {
@@ -144,6 +190,27 @@ fn misses(seeds: Seeds, size: Size, kinds: &[Kind]) -> Result<String, String> {
             for ranked in verdict.last.rank.iter().take(6) {
                 let _ = writeln!(text, "  rank   {} {:.1}", ranked.id, ranked.margin);
             }
+        }
+    }
+    Ok(text)
+}
+
+fn named_for_nothing(seeds: Seeds, size: Size) -> Result<String, String> {
+    let mut text = String::new();
+    for number in 0..size.healthy_systems {
+        let calm = calm(seeds, size, number);
+        let mut engine = CoreEngine::new(&calm.scenario.graph, Settings::default())
+            .map_err(|error| error.to_string())?;
+        for found in false_causes(&calm, &mut engine) {
+            let _ = writeln!(
+                text,
+                "{number} at {} {} {:.3} {:?} {:?}",
+                found.t,
+                found.cause.id,
+                found.cause.confidence,
+                found.cause.state,
+                found.cause.evidence
+            );
         }
     }
     Ok(text)

@@ -10,7 +10,7 @@ mod table;
 mod tally;
 
 pub use calibration::Calibration;
-pub use judge::{Verdict, exact, exact_of, first_right, judge, reciprocal_rank};
-pub use suite::{Contestant, Seeds, Size, incidents, run};
+pub use judge::{Verdict, exact, exact_of, first_right, judge, known, reciprocal_rank};
+pub use suite::{Contestant, FalseCause, Seeds, Size, Suite, calm, false_causes, incidents, run};
 pub use table::print;
 pub use tally::{Row, Score, Tally};

@@ -18,5 +18,5 @@ pub use accept::{TrueCause, Truth, truth};
 pub use draw::{Drawn, Kind, draw};
 pub use effects::Effects;
 pub use fault::{Fault, Pattern, Place};
-pub use run::{Sign, Simulated, healthy_hours, incident, incident_after};
+pub use run::{CheckOf, Other, Sign, Simulated, healthy_hours, incident, incident_after};
 pub use world::{Dep, Habits, Release, World};

@@ -5,10 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::history::{self, Checks, Polls};
+use super::history::{self, Check, Checks, Polls, RECENT};
 use super::model::Model;
 use super::timeline::{Term, What};
 use super::topology::Topology;
+
+/// Failures older than the newest eight checks count together as much as this share of a new one: so a second observer
+/// always says more than a longer memory of one.
+const EARLIER: f64 = 0.6;
 
 /// What the engine has stored, seen from one instant.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub(super) struct Scene<'a> {
     /// Observations: failing links ascending, then silent instances ascending.
     pub(super) observations: Vec<Observation>,
     failing: usize,
+    /// How many checks of a node fail.
+    failing_of: BTreeMap<usize, usize>,
     /// Logarithm of the noise rate, for edges with failing checks.
     log_noise: BTreeMap<usize, f64>,
 }
@@ -52,11 +58,13 @@ impl<'a> Scene<'a> {
             polls,
             observations: Vec::new(),
             failing: 0,
+            failing_of: BTreeMap::new(),
             log_noise: BTreeMap::new(),
         };
         for &link in anomalous {
             if scene.link_freshness(link) > 0.0 {
                 scene.observations.push(Observation::Failing { link });
+                *scene.failing_of.entry(topology.target(link)).or_default() += 1;
                 let edge = topology.link_edge[link];
                 scene.log_noise.entry(edge).or_insert_with(|| {
                     log_noise(model, &checks[topology.edges[edge].links.clone()])
@@ -162,8 +170,10 @@ impl<'a> Scene<'a> {
         let mut horizon = self.now;
         for link in links {
             if self.observation_of_link(link).is_some() {
-                let window = self.checks[link].window(self.topology.interval);
-                let bad = window.iter().filter(|check| check.failure().is_some());
+                let bad = self
+                    .window(link)
+                    .iter()
+                    .filter(|check| check.failure().is_some());
                 horizon = bad
                     .map(|check| check.at)
                     .min()
@@ -174,21 +184,39 @@ impl<'a> Scene<'a> {
         horizon
     }
 
+    /// The checks of a link that count: earlier runs of failures too, where a single check of a node comes and goes.
+    ///
+    /// Where several checks of a node fail, the newest eight of each say enough, and more of them would only make chance
+    /// look like a pattern: of a node of which one replica in three is cut off, each observer sees a rhythm of its own.
+    pub(super) fn window(&self, link: usize) -> &'a [Check] {
+        let interval = self.topology.interval;
+        let checks = &self.checks[link];
+        let of_target = self.failing_of.get(&self.topology.target(link));
+        let is_alone = of_target == Some(&1) && self.observation_of_link(link).is_some();
+        if is_alone && checks.comes_and_goes(interval) {
+            checks.long_window(interval)
+        } else {
+            checks.window(interval)
+        }
+    }
+
     /// Adds the terms of a link that are not older than the horizon.
     pub(super) fn link_terms(&self, terms: &mut Vec<Term>, link: usize, share: f64, horizon: u64) {
         let fresh = self.link_freshness(link);
         if fresh <= 0.0 {
             return;
         }
+        let interval = self.topology.interval;
         let edge = self.topology.link_edge[link];
         let readiness = self.topology.edges[edge].readiness;
         let observation = self.observation_of_link(link);
         let log_noise = self.log_noise.get(&edge).copied();
-        let window = self.checks[link].window(self.topology.interval);
+        let window = self.window(link);
         let newest = window.first().map_or(0, |check| check.at);
         let mut weight = fresh;
         let mut unbroken = true;
-        for check in window {
+        let mut earlier = EARLIER;
+        for (place, check) in window.iter().enumerate() {
             if check.at < horizon {
                 break;
             }
@@ -207,10 +235,24 @@ impl<'a> Scene<'a> {
                 // A single run of failures that has ended.
                 (Some(_), _, _) => None,
             };
-            if let Some(what) = what {
+            let distance = newest - check.at;
+            let fading = if window.len() > RECENT && !unbroken {
+                history::long_fading(distance, interval)
+            } else {
+                history::fading(distance, interval)
+            };
+            // An unbroken run counts no more than of a link that was never good before.
+            let counts = !unbroken || place < RECENT;
+            let mut counted = weight * fading;
+            let is_old = place >= RECENT || distance >= 8 * interval;
+            if is_old && check.failure().is_some() {
+                counted = counted.min(earlier);
+                earlier -= counted;
+            }
+            if let Some(what) = what.filter(|_| counts) {
                 terms.push(Term {
                     at: check.at,
-                    weight: weight * history::fading(newest - check.at, self.topology.interval),
+                    weight: counted,
                     share,
                     what,
                 });

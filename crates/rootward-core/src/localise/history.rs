@@ -1,21 +1,28 @@
-//! What is kept of each check and each poll: the newest eight, and which of the last 32 intervals were good or bad.
+//! What is kept of each check and each poll: the newest sixteen and eight, and which of the last 48 intervals were good or
+//! bad.
+//!
+//! Most faults are judged by the newest eight checks. What comes and goes needs a longer memory: between two runs of
+//! failures there may be as many good checks again. It is used only while one of the newest eight failed, so everything
+//! has recovered after eight good ones.
 //!
 //! Everything here is a function of the set of observations, not of their order: a ring keeps the newest by the time
 //! of the check, and the same cached check reported again is one check. The one exception is bounded and said here: a
-//! ring forgets what is older than eight newer checks, so two checks closer together than twice [`SAME_CHECK`] that a
-//! third reading later shows to be one may have pushed out a ninth.
+//! ring forgets what is older than sixteen newer checks, so two checks closer together than twice [`SAME_CHECK`] that a
+//! third reading later shows to be one may have pushed out a seventeenth.
 
 use super::event::{ErrorClass, Seen};
 
-/// Checks kept per instance and dependency, and polls kept per instance.
-pub(super) const RING: usize = 8;
+/// Checks that most faults are judged by, and polls kept per instance.
+pub(super) const RECENT: usize = 8;
+/// Checks kept per instance and dependency.
+const RING: usize = 16;
 /// Readings without a sequence number that are at most this many milliseconds apart, and a quarter of an interval, are of
 /// the same check: ages are rounded.
 pub(super) const SAME_CHECK: u64 = 250;
 /// Intervals after which a result says nothing any more.
 pub(super) const STALE_AFTER: f64 = 4.0;
 /// Intervals of the window in which the noise of an edge is learned.
-pub const LEARNING_WINDOW: u32 = 32;
+pub const LEARNING_WINDOW: u32 = 48;
 
 /// One check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -27,6 +34,11 @@ pub(super) struct Check {
     spread: u16,
     code: u8,
 }
+
+/// The bits of [`LEARNING_WINDOW`].
+const LEARNED: u64 = (1 << LEARNING_WINDOW) - 1;
+/// Intervals that are weighed themselves: nothing is learned from them.
+const WEIGHED: u32 = 16;
 
 const GOOD: u8 = 0;
 const DEGRADED: u8 = 16;
@@ -99,8 +111,8 @@ pub(super) struct Checks {
     ring: [Check; RING],
     count: u8,
     newest_slot: u32,
-    good: u32,
-    bad: u32,
+    good: u64,
+    bad: u64,
 }
 
 impl Checks {
@@ -140,8 +152,8 @@ impl Checks {
         let slot = u32::try_from(reading.at / interval).unwrap_or(u32::MAX);
         if slot > self.newest_slot {
             let by = slot - self.newest_slot;
-            self.good = self.good.checked_shl(by).unwrap_or(0);
-            self.bad = self.bad.checked_shl(by).unwrap_or(0);
+            self.good = self.good.checked_shl(by).unwrap_or(0) & LEARNED;
+            self.bad = self.bad.checked_shl(by).unwrap_or(0) & LEARNED;
             self.newest_slot = slot;
         }
         let back = self.newest_slot - slot;
@@ -155,7 +167,7 @@ impl Checks {
 
     /// Isolated failures and checks in the learning window, without what the ring still weighs.
     pub(super) fn isolated(&self) -> (u32, u32) {
-        let weighed = (1 << RING) - 1;
+        let weighed: u64 = (1 << RING) - 1;
         let seen = (self.good | self.bad) & !weighed;
         let mut isolated = 0;
         let mut earlier_good = false;
@@ -165,7 +177,7 @@ impl Checks {
                 continue;
             }
             if self.bad >> slot & 1 == 1 {
-                pending = earlier_good && slot >= 8;
+                pending = earlier_good && slot >= WEIGHED;
                 earlier_good = false;
             } else {
                 isolated += u32::from(pending);
@@ -178,36 +190,50 @@ impl Checks {
 
     /// The newest checks that belong together: a long silence cuts off what was before it.
     pub(super) fn window(&self, interval: u64) -> &[Check] {
+        self.newest(RECENT, 8 * interval)
+    }
+
+    /// The same with twice the memory, for what comes and goes.
+    pub(super) fn long_window(&self, interval: u64) -> &[Check] {
+        self.newest(RING, 16 * interval)
+    }
+
+    fn newest(&self, count: usize, span: u64) -> &[Check] {
         let all = self.newest_first();
+        let all = &all[..all.len().min(count)];
         let newest = all.first().map_or(0, |check| check.at);
         let end = all
             .iter()
-            .position(|check| newest - check.at >= 8 * interval)
+            .position(|check| newest - check.at >= span)
             .unwrap_or(all.len());
         &all[..end]
     }
 
-    /// Failing now, or failing again and again. One ended run of failures has recovered.
+    /// Failing now, or failing again and again. One ended run of failures has recovered, and so has everything after
+    /// eight good checks.
     pub(super) fn is_anomalous(&self, interval: u64) -> bool {
-        let window = self.window(interval);
+        let bad = |check: &Check| check.failure().is_some();
+        let recent = self.window(interval);
+        recent.first().is_some_and(bad) || recent.iter().any(bad) && self.comes_and_goes(interval)
+    }
+
+    /// Two runs of failures or more.
+    pub(super) fn comes_and_goes(&self, interval: u64) -> bool {
         let mut runs = 0;
         let mut in_run = false;
-        for check in window {
+        for check in self.long_window(interval) {
             let bad = check.failure().is_some();
             runs += usize::from(bad && !in_run);
             in_run = bad;
         }
         runs >= 2
-            || window
-                .first()
-                .is_some_and(|check| check.failure().is_some())
     }
 }
 
 /// The newest polls of one instance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Polls {
-    ring: [(u64, bool); RING],
+    ring: [(u64, bool); RECENT],
     count: u8,
 }
 
@@ -221,14 +247,14 @@ impl Polls {
     pub(super) fn take(&mut self, sent: u64, answered: bool) {
         let end = usize::from(self.count);
         let place = self.newest_first().partition_point(|poll| poll.0 > sent);
-        if place == RING {
+        if place == RECENT {
             return;
         }
         if place < end && self.ring[place].0 == sent {
             self.ring[place].1 |= answered;
             return;
         }
-        let kept = end.min(RING - 1);
+        let kept = end.min(RECENT - 1);
         self.ring.copy_within(place..kept, place + 1);
         self.ring[place] = (sent, answered);
         self.count = u8::try_from(kept + 1).unwrap_or(0);
@@ -253,6 +279,12 @@ pub(super) fn freshness(age: u64, interval: u64) -> f64 {
     ((STALE_AFTER - intervals) / 2.0).clamp(0.0, 1.0)
 }
 
+/// How much an earlier check counts for what comes and goes: all up to eight intervals before the newest, nothing from
+/// sixteen on.
+pub(super) fn long_fading(distance: u64, interval: u64) -> f64 {
+    freshness(distance / 4, interval)
+}
+
 /// How much an earlier check counts whose distance to the newest is so many intervals: ageing at half the speed.
 pub(super) fn fading(distance: u64, interval: u64) -> f64 {
     freshness(distance / 2, interval)
@@ -270,7 +302,7 @@ mod tests {
 
     #[test]
     fn memory_per_check_and_per_instance_is_what_the_docs_say() {
-        assert_eq!(size_of::<Checks>(), 144);
+        assert_eq!(size_of::<Checks>(), 280);
         assert_eq!(size_of::<Polls>(), 136);
     }
 
@@ -296,7 +328,7 @@ mod tests {
     #[test]
     fn isolated_failures_raise_the_noise_of_an_edge_once_the_ring_has_forgotten_them() {
         let mut checks = Checks::default();
-        for round in 0..20 {
+        for round in 0..28 {
             let seen = if round % 5 == 2 {
                 Seen::Down(ErrorClass::Timeout)
             } else {

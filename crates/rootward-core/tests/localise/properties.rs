@@ -319,7 +319,7 @@ fn p08_every_fresh_failing_check_is_evidence_or_unexplained() {
 #[test]
 fn p09_a_restarted_engine_gives_the_same_answer_from_the_last_intervals() {
     for_each_incident(60, |incident, expected, _| {
-        let window = Duration::from_millis(40 * INTERVAL);
+        let window = Duration::from_millis(56 * INTERVAL);
         let last = incident
             .events
             .iter()

@@ -2,7 +2,7 @@
 
 use crate::Localiser;
 use crate::scenario::Answer;
-use crate::simulator::{Simulated, Truth};
+use crate::simulator::{CheckOf, Simulated, Truth};
 
 use super::calibration::Calibration;
 
@@ -23,7 +23,7 @@ pub struct Verdict {
     pub top1: Option<f64>,
     /// The share at which the set was exactly right: every fault that could be known, and none that was not there.
     pub exact: Option<f64>,
-    /// The same of all judged instants, whatever could be known.
+    /// The same of all judged instants, whatever could be known, with nothing accepted but what is identical for good.
     pub strict_top1: f64,
     /// The same, with every fault wanted at every instant.
     pub strict_exact: f64,
@@ -62,14 +62,16 @@ pub fn judge(incident: &Simulated, localiser: &mut dyn Localiser) -> Verdict {
     });
     let truth = &incident.truth;
     let asked = || judged.iter().filter(|(_, known)| !known.is_empty());
+    let plain = truth.strict();
     let first = |(answer, _): &(Answer, Vec<usize>)| share(first_right(truth, answer));
-    let strict = |(answer, _): &(Answer, Vec<usize>)| share(exact(truth, answer));
+    let strict_first = |(answer, _): &(Answer, Vec<usize>)| share(first_right(&plain, answer));
+    let strict = |(answer, _): &(Answer, Vec<usize>)| share(exact(&plain, answer));
     let rank = |(answer, _): &(Answer, Vec<usize>)| reciprocal_rank(truth, answer);
     let fair = |(answer, known): &(Answer, Vec<usize>)| share(exact_of(truth, answer, known));
     Verdict {
         top1: mean(asked().map(first)),
         exact: mean(asked().map(fair)),
-        strict_top1: mean(judged.iter().map(first)).unwrap_or(0.0),
+        strict_top1: mean(judged.iter().map(strict_first)).unwrap_or(0.0),
         strict_exact: mean(judged.iter().map(strict)).unwrap_or(0.0),
         reciprocal_rank: mean(judged.iter().map(rank)).unwrap_or(0.0),
         time_to_right,
@@ -91,16 +93,41 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then_some(sum / count)
 }
 
-/// The faults that have shown enough by then, as positions in the truth.
-fn known(incident: &Simulated, t: f64) -> Vec<usize> {
+/// The faults that have shown enough by then, and have not ended as far as anybody can tell, as positions in the truth.
+#[must_use]
+pub fn known(incident: &Simulated, t: f64) -> Vec<usize> {
     let since = t - RECENT * incident.scenario.graph.interval_s;
     let shown = |fault: &usize| {
-        let signs = incident.signs.iter();
-        let counts =
-            signs.filter(|sign| sign.fault == *fault && sign.recv <= t && sign.made >= since);
-        counts.count() >= SIGNS
+        let mut signs = incident
+            .signs
+            .iter()
+            .filter(|sign| sign.fault == *fault && sign.recv <= t);
+        let recent = signs.clone().filter(|sign| sign.made >= since);
+        recent.count() >= SIGNS && signs.any(|sign| goes_on(incident, *fault, sign.check, t))
     };
     (0..incident.truth.causes.len()).filter(shown).collect()
+}
+
+/// Whether a check tells that the fault is not over: it failed when it was heard of last, or it failed again after having
+/// been good. One run of failures that has ended is over, until there is a second.
+fn goes_on(incident: &Simulated, fault: usize, check: Option<CheckOf>, t: f64) -> bool {
+    let Some(check) = check else {
+        return true;
+    };
+    let signs = incident.signs.iter();
+    let signs = signs
+        .filter(|sign| sign.check == Some(check) && sign.fault == fault && sign.recv <= t)
+        .map(|sign| (sign.made, true));
+    let good = incident.others.iter();
+    let good = good
+        .filter(|other| other.check == check && other.good && other.recv <= t)
+        .map(|other| (other.made, false));
+    let mut made: Vec<(f64, bool)> = signs.chain(good).collect();
+    made.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let begins = |pair: &&[(f64, bool)]| !pair[0].1 && pair[1].1;
+    let runs = made.windows(2).filter(begins).count()
+        + usize::from(made.first().is_some_and(|first| first.1));
+    runs >= 2 || made.last().is_some_and(|last| last.1)
 }
 
 /// Plays a scenario and asks at the end of each interval, after all events received until then.
@@ -192,6 +219,7 @@ mod tests {
         let cause = |accept: &&[&str]| TrueCause {
             id: accept[0].to_owned(),
             accept: accept.iter().map(|id| (*id).to_owned()).collect(),
+            identical: vec![accept[0].to_owned()],
             since_s: 100.0,
         };
         Truth {

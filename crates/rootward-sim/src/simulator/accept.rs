@@ -15,6 +15,9 @@ use super::world::World;
 /// Hops through which readiness may pass a failure on.
 const HOPS: usize = 4;
 
+/// Checks of each dependency that are seen before an incident ends.
+const SEEN: f64 = 10.0;
+
 /// What was injected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "truth")]
@@ -28,8 +31,10 @@ pub struct Truth {
 pub struct TrueCause {
     /// Its id.
     pub id: String,
-    /// The ids that are right: its own, and those that cannot be told from it.
+    /// The ids that are right: its own, and those that cannot be told from it by what is observed until the end.
     pub accept: Vec<String>,
+    /// Of these, those that could not be told from it however long one looked.
+    pub identical: Vec<String>,
     /// Seconds, when it began.
     pub since_s: f64,
 }
@@ -41,6 +46,16 @@ impl Truth {
         self.causes
             .iter()
             .position(|cause| cause.accept.iter().any(|accepted| accepted == id))
+    }
+
+    /// The same truth with nothing accepted but what could not be told apart however long one looked.
+    #[must_use]
+    pub fn strict(&self) -> Self {
+        let mut strict = self.clone();
+        for cause in &mut strict.causes {
+            cause.accept.clone_from(&cause.identical);
+        }
+        strict
     }
 
     /// Seconds, when the last fault began; 0 without any.
@@ -88,9 +103,11 @@ pub fn truth(world: &World, faults: &[Fault], least: f64) -> Option<Truth> {
         if !found {
             return None;
         }
+        let Equals { identical, accept } = equals(world, fault, &others, &all, &without);
         causes.push(TrueCause {
             id: fault.id(world),
-            accept: equals(world, fault, &others, &all, &without),
+            accept,
+            identical,
             since_s: seconds(fault.start),
         });
     }
@@ -100,29 +117,44 @@ pub fn truth(world: &World, faults: &[Fault], least: f64) -> Option<Truth> {
     Some(Truth { causes })
 }
 
-/// The ids with which `fault` can be exchanged without any effect, its own included.
+/// The ids with which a fault can be exchanged, its own included.
+struct Equals {
+    /// Without any effect.
+    identical: Vec<String>,
+    /// Without an effect that would be seen in time.
+    accept: Vec<String>,
+}
+
 fn equals(
     world: &World,
     fault: &Fault,
     others: &[Fault],
     all: &Effects,
     without: &Effects,
-) -> Vec<String> {
-    let mut ids = BTreeSet::from([fault.id(world)]);
+) -> Equals {
+    let mut identical = BTreeSet::from([fault.id(world)]);
+    let mut accept = identical.clone();
     if let Some(check) = all.most_beyond(without) {
         for other in candidates(world, check, fault, all.share(check)) {
             let id = other.id(world);
-            if ids.contains(&id) {
+            if identical.contains(&id) {
                 continue;
             }
             let mut instead = others.to_vec();
             instead.push(other);
-            if Effects::of(world, &instead).same_as(all) {
-                ids.insert(id);
+            let instead = Effects::of(world, &instead);
+            if instead.same_as(all) {
+                identical.insert(id.clone());
+            }
+            if instead.same_as(all) || all.hardly_differ(&instead, SEEN) {
+                accept.insert(id);
             }
         }
     }
-    ids.into_iter().collect()
+    Equals {
+        identical: identical.into_iter().collect(),
+        accept: accept.into_iter().collect(),
+    }
 }
 
 fn looks_like_one(world: &World, faults: &[Fault], all: &Effects) -> bool {

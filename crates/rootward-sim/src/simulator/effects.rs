@@ -4,7 +4,7 @@
 //! heard of, how often it fails and in which ways, and for each polled instance how often it is silent. Two sets of
 //! faults with equal effects give reports that are drawn from the same distribution: nobody can tell them apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::Fault;
 use super::world::World;
@@ -16,6 +16,22 @@ const ROUNDS: usize = 12;
 const SAME: f64 = 1e-6;
 /// A check that fails more often by less than this cannot be told from a flaky one.
 const NOTICEABLE: f64 = 0.2;
+
+/// Odds of twenty to one, as a logarithm: what is less certain than that is taken for not known.
+const TELLING: f64 = 3.0;
+/// How often a check fails for no reason.
+const NOISE: f64 = 0.01;
+
+/// How often a check fails of which a fault makes this share fail.
+fn noisy(bad: f64) -> f64 {
+    (1.0 - (1.0 - bad) * (1.0 - NOISE)).min(1.0 - NOISE)
+}
+
+/// How much one check that fails with chance `p` speaks on average against a chance of `q`, in nats (Kullback and Leibler,
+/// "On information and sufficiency", 1951).
+fn divergence(p: f64, q: f64) -> f64 {
+    p * (p / q).ln() + (1.0 - p) * ((1.0 - p) / (1.0 - q)).ln()
+}
 
 /// How often something is bad, and in which ways.
 #[derive(Debug, Clone, Copy, Default)]
@@ -125,6 +141,35 @@ impl Effects {
                 .iter()
                 .zip(&other.silent)
                 .all(|(mine, theirs)| mine.0 == theirs.0 && (mine.1 - theirs.1).abs() < SAME)
+    }
+
+    /// Whether what is observed in `checks` checks of everything hardly tells these effects from `other`: on average it
+    /// makes them less than [`TELLING`] nats likelier. What differs in silence, or in the way in which checks fail that
+    /// fail noticeably, can be told.
+    #[must_use]
+    pub fn hardly_differ(&self, other: &Self, checks: f64) -> bool {
+        let silent = |effects: &Self| effects.silent.clone();
+        let (mine, theirs) = (silent(self), silent(other));
+        let as_silent = mine.len() == theirs.len()
+            && mine
+                .iter()
+                .zip(&theirs)
+                .all(|(mine, theirs)| mine.0 == theirs.0 && (mine.1 - theirs.1).abs() < SAME);
+        if !as_silent {
+            return false;
+        }
+        let mut told = 0.0;
+        let keys: BTreeSet<&(usize, usize)> =
+            self.checks.keys().chain(other.checks.keys()).collect();
+        for key in keys {
+            let of = |effects: &Self| effects.checks.get(key).copied().unwrap_or_default();
+            let (mine, theirs) = (of(self), of(other));
+            if mine.ways != theirs.ways && mine.bad.max(theirs.bad) >= NOTICEABLE {
+                return false;
+            }
+            told += checks * divergence(noisy(mine.bad), noisy(theirs.bad));
+        }
+        told < TELLING
     }
 
     fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, usize)> + 'a {

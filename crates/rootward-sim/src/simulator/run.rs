@@ -41,6 +41,8 @@ pub struct Simulated {
     pub truth: Truth,
     /// What the faults did that was received, in the order of arrival.
     pub signs: Vec<Sign>,
+    /// Checks that were received and did not fail because of a fault, in the order of arrival.
+    pub others: Vec<Other>,
     /// Seconds, the last instant to ask about.
     pub end: f64,
 }
@@ -50,7 +52,25 @@ pub struct Simulated {
 pub struct Sign {
     /// Which fault, as a position in the truth.
     pub fault: usize,
+    /// Which check; none for a poll.
+    pub check: Option<CheckOf>,
     /// Seconds, when the check was made or the poll sent.
+    pub made: f64,
+    /// Seconds, when the aggregator received it.
+    pub recv: f64,
+}
+
+/// The check that an instance makes of a dependency, both as numbers.
+pub type CheckOf = (usize, usize);
+
+/// A check that was good, or failed for no reason, as it was first received.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Other {
+    /// Which check.
+    pub check: CheckOf,
+    /// Whether it was good.
+    pub good: bool,
+    /// Seconds, when the check was made.
     pub made: f64,
     /// Seconds, when the aggregator received it.
     pub recv: f64,
@@ -80,12 +100,10 @@ pub fn incident_after(plan: &Plan, kind: Kind, calm: u64, seed: u64) -> Option<S
             let end = (last / INTERVAL + 1 + AFTER) * INTERVAL;
             innocent_release(&mut world, end, 0.3, &mut random);
             world.graph_mut().scenario = format!("{}: {kind}, seed {seed}", plan.name);
-            let (scenario, signs) = run(world, &drawn.faults, end, &mut random);
+            let simulated = run(world, &drawn.faults, end, &mut random);
             return Some(Simulated {
-                scenario,
-                signs,
                 truth: drawn.truth,
-                end: seconds(end),
+                ..simulated
             });
         }
     }
@@ -100,13 +118,7 @@ pub fn healthy_hours(plan: &Plan, hours: u64, seed: u64) -> Simulated {
     let end = hours * 3_600_000;
     innocent_release(&mut world, end, 1.0, &mut random);
     world.graph_mut().scenario = format!("{}: {hours} h, seed {seed}", plan.name);
-    let (scenario, signs) = run(world, &[], end, &mut random);
-    Simulated {
-        scenario,
-        signs,
-        truth: Truth { causes: Vec::new() },
-        end: seconds(end),
-    }
+    run(world, &[], end, &mut random)
 }
 
 /// A release that harms nobody.
@@ -159,10 +171,11 @@ struct Run<'a> {
     events: Vec<(u64, Event)>,
     polls: u64,
     signs: BTreeMap<(usize, usize, u64), Sign>,
+    others: BTreeMap<(usize, usize, u64), Other>,
     unanswered: Vec<Sign>,
 }
 
-fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> (Scenario, Vec<Sign>) {
+fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> Simulated {
     let mut happenings = happenings(&world, end, random);
     happenings.sort_unstable();
     let mut stuck = BTreeMap::new();
@@ -185,6 +198,7 @@ fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> (Scenar
         events: Vec::new(),
         polls: 0,
         signs: BTreeMap::new(),
+        others: BTreeMap::new(),
         unanswered: Vec::new(),
     };
     for (at, happening) in happenings {
@@ -196,6 +210,8 @@ fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> (Scenar
     let mut signs = run.unanswered;
     signs.extend(run.signs.into_values());
     signs.sort_by(|a, b| a.recv.total_cmp(&b.recv));
+    let mut others: Vec<Other> = run.others.into_values().collect();
+    others.sort_by(|a, b| a.recv.total_cmp(&b.recv));
     let mut events = run.events;
     for release in world.releases() {
         let service = world.graph().nodes[release.service].id.clone();
@@ -214,7 +230,13 @@ fn run(world: World, faults: &[Fault], end: u64, random: &mut Random) -> (Scenar
         events: events.into_iter().map(|(_, event)| event).collect(),
         graph: world.into_graph(),
     };
-    (scenario, signs)
+    Simulated {
+        scenario,
+        signs,
+        others,
+        truth: Truth { causes: Vec::new() },
+        end: seconds(end),
+    }
 }
 
 fn happenings(world: &World, end: u64, random: &mut Random) -> Vec<(u64, Happening)> {
@@ -405,6 +427,7 @@ impl Run<'_> {
         if let Some(fault) = by.filter(|fault| is_cut(&self.faults[*fault])) {
             self.unanswered.push(Sign {
                 fault,
+                check: None,
                 made: seconds(at),
                 recv: seconds(recv),
             });
@@ -414,16 +437,33 @@ impl Run<'_> {
     fn told(&mut self, recv: u64, instance: usize) {
         let recv = seconds(recv);
         for (dep, result) in self.results[instance].iter().enumerate() {
-            if let Some(result) = result
-                && let Some(fault) = result.because
-            {
-                let made = seconds(result.at);
-                let sign = Sign { fault, made, recv };
-                let known = self
-                    .signs
-                    .entry((instance, dep, result.count))
-                    .or_insert(sign);
-                known.recv = known.recv.min(recv);
+            let Some(result) = result else {
+                continue;
+            };
+            let made = seconds(result.at);
+            let key = (instance, dep, result.count);
+            match result.because {
+                Some(fault) => {
+                    let check = Some((instance, dep));
+                    let sign = Sign {
+                        fault,
+                        check,
+                        made,
+                        recv,
+                    };
+                    let known = self.signs.entry(key).or_insert(sign);
+                    known.recv = known.recv.min(recv);
+                }
+                None => {
+                    let other = Other {
+                        check: (instance, dep),
+                        good: result.error.is_none(),
+                        made,
+                        recv,
+                    };
+                    let known = self.others.entry(key).or_insert(other);
+                    known.recv = known.recv.min(recv);
+                }
             }
         }
     }

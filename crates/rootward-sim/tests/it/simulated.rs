@@ -2,7 +2,7 @@
 
 use rootward_sim::random::Random;
 use rootward_sim::scenario::{CheckStatus, Event};
-use rootward_sim::score::{Contestant, Seeds, Size, incidents, run};
+use rootward_sim::score::{Contestant, Seeds, Size, Suite, incidents, run};
 use rootward_sim::simulator::{Kind, healthy_hours};
 use rootward_sim::topology::healthy_twenty;
 
@@ -92,7 +92,7 @@ fn who_says_nothing_is_never_right_and_never_wrong_in_healthy_hours() {
         healthy_systems: 1,
         hours: 1,
     };
-    let rows = run(&[silence], Seeds::Tuning, size).unwrap();
+    let rows = run(&[silence], &Suite::new(Seeds::Tuning, size)).unwrap();
     let healthy = rows[0].healthy.score();
     assert_eq!(healthy.false_per_hour, Some(0.0));
     for (kind, tally) in &rows[0].kinds {
