@@ -16,8 +16,8 @@
 //! # Properties
 //!
 //! The answer is a function of the set of events and the instant asked about: order, lateness and duplicates change
-//! nothing, nor does whether the engine has run for long or is fresh. What is older than the window of eight checks,
-//! and 32 intervals for the noise of an edge, has no influence. Unknown and stale results contribute nothing.
+//! nothing, nor does whether the engine has run for long or is fresh. What is older than the window of eight checks (of
+//! sixteen, where a single check of a node comes and goes), and 48 intervals for the noise of an edge, has no influence. Unknown and stale results contribute nothing.
 //!
 //! # Cost
 //!
@@ -25,7 +25,7 @@
 //! instances and their neighbours: a healthy part of the map is never visited. It is computed anew when asked for; nothing
 //! of an earlier answer is kept. `cargo run --profile bench -p rootward-core --example localise` measures both.
 //!
-//! Memory is bounded by the graph: 144 bytes for each pair of instance and dependency, 136 for each instance's polls,
+//! Memory is bounded by the graph: 280 bytes for each pair of instance and dependency, 136 for each instance's polls,
 //! and the graph itself; nothing grows with time.
 //!
 //! # Known weak points
