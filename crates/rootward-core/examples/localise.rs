@@ -62,6 +62,7 @@ fn graph(count: usize) -> Graph {
             } else {
                 CheckKind::Readiness
             },
+            every: None,
             redundancy: None,
         }));
     }
@@ -75,6 +76,7 @@ fn graph(count: usize) -> Graph {
                 service: name(number),
                 host: None,
                 zone: None,
+                every: None,
                 version: None,
             })
             .collect(),

@@ -106,6 +106,7 @@ pub fn to_core(graph: &Graph) -> core::Graph {
                     CheckDepth::Ping => core::CheckKind::Ping,
                     CheckDepth::Readiness => core::CheckKind::Readiness,
                 },
+                every: edge.every_ms.map(Duration::from_millis),
                 redundancy: None,
             })
             .collect(),
@@ -117,6 +118,7 @@ pub fn to_core(graph: &Graph) -> core::Graph {
                 service: one.service.as_str().into(),
                 host: name(&one.host),
                 zone: name(&one.zone),
+                every: one.every_ms.map(Duration::from_millis),
                 version: name(&one.version),
             })
             .collect(),

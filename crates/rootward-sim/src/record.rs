@@ -1,5 +1,7 @@
 //! What a live engine was told, as the lines of a scenario.
 
+use std::time::Duration;
+
 use rootward_core::Moment;
 use rootward_core::engine::Told;
 use rootward_core::localise as core;
@@ -135,12 +137,14 @@ fn graph(map: &core::Graph, name: &str) -> Graph {
             core::CheckKind::Ping => CheckDepth::Ping,
             core::CheckKind::Readiness => CheckDepth::Readiness,
         },
+        every_ms: edge.every.map(millis),
     });
     let instances = map.instances.iter().map(|one| Instance {
         id: one.id.to_string(),
         service: one.service.to_string(),
         host: text(&one.host),
         zone: text(&one.zone),
+        every_ms: one.every.map(millis),
         version: text(&one.version),
     });
     let hosts = map.hosts.iter().map(|host| Host {
@@ -155,4 +159,8 @@ fn graph(map: &core::Graph, name: &str) -> Graph {
         instances: instances.collect(),
         hosts: hosts.collect(),
     }
+}
+
+fn millis(every: Duration) -> u64 {
+    u64::try_from(every.as_millis()).unwrap_or(u64::MAX)
 }

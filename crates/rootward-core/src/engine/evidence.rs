@@ -29,6 +29,8 @@ pub(super) struct Gathered {
     pub(super) forced: Vec<Criticality>,
     /// Whether the checks of each edge look deeper than the connection, if any report says so.
     pub(super) depths: Vec<Option<bool>>,
+    /// Half of how long a result about each dependency counts, as the slowest of its observers says: about how often it is made.
+    pub(super) every: Vec<Duration>,
     /// Failing checks of what the map does not declare.
     pub(super) stray: Vec<Fact>,
     pub(super) findings: Vec<Finding>,
@@ -43,6 +45,7 @@ impl Gathered {
             labels: Vec::new(),
             forced: Vec::new(),
             depths: vec![None; map.edges().len()],
+            every: vec![Duration::ZERO; map.edges().len()],
             stray: Vec::new(),
             findings: Vec::new(),
         };
@@ -80,6 +83,8 @@ impl Gathered {
                     checked.insert(edge);
                     let depth = &mut gathered.depths[edge.0];
                     *depth = (*depth).max(component.depth.map(looks_deep));
+                    let every = &mut gathered.every[edge.0];
+                    *every = (*every).max(component.stale_after.unwrap_or_default() / 2);
                     let label = &mut reported[edge.0];
                     // Among instances that disagree (a rollout), the harder label counts.
                     *label = Some(label.map_or(component.criticality, |known| {

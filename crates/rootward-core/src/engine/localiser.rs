@@ -45,11 +45,16 @@ fn ids(instances: &BTreeMap<InstanceId, Seen>) -> BTreeMap<Arc<str>, InstanceId>
         .collect()
 }
 
+/// However seldom a check is made, its result is believed no longer than one that is made this often.
+const SLOWEST: Duration = Duration::from_secs(3600);
+
 /// What of the graph comes from reports, and may change without the map.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Drawn {
     labels: Vec<Criticality>,
     kinds: Vec<CheckKind>,
+    /// How often each dependency is looked at, where that is much less often than reports come.
+    every: Vec<Option<Duration>>,
     /// Host and zone of each instance, in order of instances.
     places: Vec<(Option<Name>, Option<Name>)>,
 }
@@ -67,6 +72,7 @@ impl Localiser {
                 .iter()
                 .map(|edge| usual_kind(map, edge))
                 .collect(),
+            every: vec![None; map.edges().len()],
             places: vec![(None, None); instances.len()],
         };
         let interval = interval.max(SHORTEST);
@@ -89,6 +95,7 @@ impl Localiser {
                 .iter()
                 .map(|edge| usual_kind(map, edge))
                 .collect(),
+            every: vec![None; map.edges().len()],
             places: vec![(None, None); instances.len()],
         };
         let drawn = self.drawn.clone().unwrap_or_else(usual);
@@ -171,6 +178,11 @@ impl Localiser {
         let drawn = Drawn {
             labels: evidence.forced.clone(),
             kinds: kinds(map, evidence),
+            every: evidence
+                .every
+                .iter()
+                .map(|every| slower(*every, self.interval))
+                .collect(),
             places: evidence
                 .instances
                 .iter()
@@ -284,6 +296,11 @@ const fn class(component: &Component) -> ErrorClass {
     }
 }
 
+/// How often something is looked at, if that is much less often than reports come.
+fn slower(every: Duration, interval: Duration) -> Option<Duration> {
+    (every > interval * 3 / 2).then(|| every.min(SLOWEST))
+}
+
 /// The labels before any report: what the map says, and soft where it says nothing.
 fn declared(map: &Map) -> Vec<Criticality> {
     let edges = map.edges().iter();
@@ -338,7 +355,8 @@ fn graph(
         }
     });
     let edges = map.edges().iter().zip(&drawn.labels).zip(&drawn.kinds);
-    let edges = edges.map(|((edge, label), kind)| Edge {
+    let edges = edges.zip(&drawn.every);
+    let edges = edges.map(|(((edge, label), kind), every)| Edge {
         from: map.name(edge.caller).shared(),
         to: map.name(edge.callee).shared(),
         label: match label {
@@ -347,6 +365,7 @@ fn graph(
             Criticality::Informational => Label::Informational,
         },
         check: *kind,
+        every: *every,
         redundancy: None,
     });
     let running = instances.values().zip(&drawn.places);
@@ -355,6 +374,7 @@ fn graph(
         service: map.name(seen.service).shared(),
         host: host.as_ref().map(Name::shared),
         zone: zone.as_ref().map(Name::shared),
+        every: slower(seen.target.interval, interval),
         version: None,
     });
     Graph {

@@ -119,7 +119,8 @@ impl<'a> Scene<'a> {
 
     fn link_freshness(&self, link: usize) -> f64 {
         let newest = self.checks[link].newest_first().first();
-        newest.map_or(0.0, |check| self.freshness(check.at))
+        let interval = self.topology.link_interval(link);
+        newest.map_or(0.0, |check| self.freshness(check.at, interval))
     }
 
     /// The newest check of a link still says something.
@@ -129,11 +130,12 @@ impl<'a> Scene<'a> {
 
     fn poll_freshness(&self, instance: usize) -> f64 {
         let newest = self.polls[instance].newest_first().first();
-        newest.map_or(0.0, |poll| self.freshness(poll.0))
+        let interval = self.topology.instances[instance].interval;
+        newest.map_or(0.0, |poll| self.freshness(poll.0, interval))
     }
 
-    fn freshness(&self, at: u64) -> f64 {
-        history::freshness(self.now.saturating_sub(at), self.topology.interval)
+    fn freshness(&self, at: u64, interval: u64) -> f64 {
+        history::freshness(self.now.saturating_sub(at), interval)
     }
 
     /// The newest poll of the instance is fresh and was answered.
@@ -157,7 +159,7 @@ impl<'a> Scene<'a> {
 
     /// First failure of the run that the newest failure belongs to.
     pub(super) fn since(&self, link: usize) -> u64 {
-        let window = self.checks[link].window(self.topology.interval);
+        let window = self.checks[link].window(self.topology.link_interval(link));
         let run = window
             .iter()
             .skip_while(|check| check.failure().is_none())
@@ -189,7 +191,7 @@ impl<'a> Scene<'a> {
     /// Where several checks of a node fail, the newest eight of each say enough, and more of them would only make chance
     /// look like a pattern: of a node of which one replica in three is cut off, each observer sees a rhythm of its own.
     pub(super) fn window(&self, link: usize) -> &'a [Check] {
-        let interval = self.topology.interval;
+        let interval = self.topology.link_interval(link);
         let checks = &self.checks[link];
         let of_target = self.failing_of.get(&self.topology.target(link));
         let is_alone = of_target == Some(&1) && self.observation_of_link(link).is_some();
@@ -206,7 +208,7 @@ impl<'a> Scene<'a> {
         if fresh <= 0.0 {
             return;
         }
-        let interval = self.topology.interval;
+        let interval = self.topology.link_interval(link);
         let edge = self.topology.link_edge[link];
         let readiness = self.topology.edges[edge].readiness;
         let observation = self.observation_of_link(link);
@@ -284,8 +286,9 @@ impl<'a> Scene<'a> {
         };
         let mut weight = fresh;
         let newest = polls.newest_first().first().map_or(0, |poll| poll.0);
+        let interval = self.topology.instances[instance].interval;
         for poll in polls.silent_run() {
-            let fading = history::fading(newest - poll.0, self.topology.interval);
+            let fading = history::fading(newest - poll.0, interval);
             push(poll.0, weight * fading, What::Silent { observation });
             weight *= self.model.decay;
         }
@@ -295,7 +298,7 @@ impl<'a> Scene<'a> {
     pub(super) fn silent_since(&self, instance: usize) -> u64 {
         let run = self.polls[instance].silent_run();
         let first = run.last().map_or(self.now, |poll| poll.0);
-        let earliest = first.saturating_sub(self.topology.interval);
+        let earliest = first.saturating_sub(self.topology.instances[instance].interval);
         let all = self.polls[instance].newest_first();
         all.get(run.len())
             .map_or(earliest, |answered| earliest.max(answered.0))

@@ -234,7 +234,7 @@ impl<'a> Cascades<'a> {
             let deeper = deeper.map_or(onset, |failing| failing.since);
             let late = passing
                 .onset
-                .is_some_and(|onset| deeper > onset.saturating_add(LATE * topology.interval));
+                .is_some_and(|onset| deeper > onset.saturating_add(LATE * info.slowest));
             let fee = cost + passing.cost + if late { model.late_onset } else { 0.0 };
             let known = fees.entry(place).or_insert(fee);
             *known = known.min(fee);

@@ -119,7 +119,7 @@ impl Engine {
         let Some(check) = Check::new(at, dependency.seen, dependency.seq) else {
             return;
         };
-        let interval = self.topology.interval;
+        let interval = self.topology.link_interval(link);
         self.checks[link].take(check, interval);
         if self.checks[link].is_anomalous(interval) {
             self.anomalous.insert(link);
@@ -204,7 +204,7 @@ impl Engine {
                 let to = &next.topology.nodes[next.topology.target(link)].id;
                 if let Some(old) = self.topology.link(known, to) {
                     next.checks[link] = self.checks[old];
-                    if next.checks[link].is_anomalous(next.topology.interval) {
+                    if next.checks[link].is_anomalous(next.topology.link_interval(link)) {
                         next.anomalous.insert(link);
                     }
                 }

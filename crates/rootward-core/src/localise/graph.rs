@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Everything that is known about the system before anything is observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// How often each instance is polled. Ages are judged in this unit.
+    /// How often instances are polled, where nothing else is said of them. Ages are judged in this unit.
     pub interval: Duration,
     /// Services and resources.
     pub nodes: Vec<Node>,
@@ -59,6 +59,8 @@ pub struct Edge {
     pub label: Label,
     /// What `from` looks at.
     pub check: CheckKind,
+    /// How often it is looked at, where that is less often than instances are polled. Such a check stays evidence longer.
+    pub every: Option<Duration>,
     /// Set when `to` is one of several that can stand in for each other.
     pub redundancy: Option<Redundancy>,
 }
@@ -103,6 +105,8 @@ pub struct Instance {
     pub host: Option<Arc<str>>,
     /// The zone it runs in, if known and not told by the host.
     pub zone: Option<Arc<str>>,
+    /// How often it is polled, where that is less often than usual. What it said stays evidence longer.
+    pub every: Option<Duration>,
     /// The release it runs, if known.
     pub version: Option<Arc<str>>,
 }

@@ -79,7 +79,7 @@ impl<'a> Readiness<'a> {
 
     /// How likely one check of an instance kept it from being ready.
     fn level(&self, link: usize, fails: bool, first: f64, at: u64) -> f64 {
-        let interval = self.scene.topology.interval;
+        let interval = self.scene.topology.link_interval(link);
         let window = self.scene.checks[link].long_window(interval);
         let later = window.partition_point(|check| check.at > at.saturating_add(SAME_CHECK));
         let bad = |place: usize| {

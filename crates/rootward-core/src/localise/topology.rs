@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::graph::{CheckKind, Graph, Label, NodeKind};
 use crate::map::cyclic_groups;
@@ -41,6 +42,10 @@ pub(super) struct EdgeInfo {
     pub(super) to: usize,
     pub(super) label: Label,
     pub(super) readiness: bool,
+    /// How often it is looked at, in milliseconds; not less than the polling interval.
+    interval: u64,
+    /// The same, or how often the slowest of its observers is polled.
+    pub(super) slowest: u64,
     pub(super) redundancy: Option<(Arc<str>, usize)>,
     pub(super) links: Range<usize>,
 }
@@ -51,6 +56,8 @@ pub(super) struct InstanceInfo {
     pub(super) node: usize,
     /// Place among the instances of its service.
     pub(super) ordinal: usize,
+    /// How often it is polled, in milliseconds; not less than the polling interval.
+    pub(super) interval: u64,
     pub(super) host: Option<usize>,
     pub(super) zone: Option<usize>,
     pub(super) version: Option<Arc<str>>,
@@ -122,6 +129,10 @@ impl Topology {
         if interval == 0 {
             problems.push("the polling interval is zero".to_owned());
         }
+        let at_least = |every: Option<Duration>| {
+            let every = every.map_or(0, |every| every.as_millis());
+            u64::try_from(every).unwrap_or(u64::MAX).max(interval)
+        };
         let mut hosts = Places::default();
         let mut zones = Places::default();
         let mut zone_of_host = BTreeMap::new();
@@ -190,6 +201,7 @@ impl Topology {
                 id: instance.id.clone(),
                 node,
                 ordinal: nodes[node].instances.len(),
+                interval: at_least(instance.every),
                 host,
                 zone,
                 version: instance.version.clone(),
@@ -222,7 +234,12 @@ impl Topology {
             link_observer.extend(&nodes[from].instances);
             nodes[from].dependencies.push(edges.len());
             nodes[to].callers.push(edges.len());
+            let interval = at_least(edge.every);
+            let observers = nodes[from].instances.iter();
+            let slowest = observers.map(|&observer| instances[observer].interval);
             edges.push(EdgeInfo {
+                interval,
+                slowest: slowest.fold(interval, u64::max),
                 from,
                 to,
                 label: edge.label,
@@ -292,6 +309,14 @@ impl Topology {
 
     pub(super) fn instance(&self, id: &str) -> Option<usize> {
         self.instance_by_id.get(id).copied()
+    }
+
+    /// From one news about a check to the next, in milliseconds: how often it is made, or its observer polled.
+    pub(super) fn link_interval(&self, link: usize) -> u64 {
+        let observer = &self.instances[self.link_observer[link]];
+        self.edges[self.link_edge[link]]
+            .interval
+            .max(observer.interval)
     }
 
     /// The check that an instance makes of a dependency.

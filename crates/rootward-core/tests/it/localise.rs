@@ -57,6 +57,7 @@ pub(crate) fn map(text: &str) -> Graph {
                         service: name.into(),
                         host: None,
                         zone: None,
+                        every: None,
                         version: None,
                     });
                 }
@@ -77,6 +78,7 @@ pub(crate) fn map(text: &str) -> Graph {
                     } else {
                         CheckKind::Ping
                     },
+                    every: None,
                     redundancy: number(5).map(|need| Redundancy {
                         group: "any".into(),
                         need,

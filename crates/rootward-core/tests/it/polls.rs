@@ -643,3 +643,32 @@ fn a_hard_failure_of_what_is_on_no_map_is_its_instances_own_cause_and_opens_an_i
         incident.reasons
     );
 }
+
+/// Reports come every ten seconds, and this check is made once a minute: its result is as good at 50 s as at 5.
+#[test]
+fn a_check_that_is_made_seldom_is_believed_until_it_is_made_again() {
+    let mut bench = on_the_map();
+    for minute in 0..6_u64 {
+        for poll in 0..6_u64 {
+            let status = if minute < 2 {
+                CheckStatus::Up
+            } else {
+                CheckStatus::Down
+            };
+            let mut result = carts_db(&bench, status, Duration::from_secs(10 * poll));
+            result.seq = Some(minute + 1);
+            result.stale_after = Some(Duration::from_secs(122));
+            bench.poll(report("cart", InstanceStatus::Healthy, vec![result]));
+            let named = !bench.engine.snapshot().diagnosis.root_causes.is_empty();
+            // One who looks is believed at the second or third failure, as elsewhere.
+            if minute != 3 {
+                let after = 10 * poll;
+                assert_eq!(
+                    named,
+                    minute > 3,
+                    "minute {minute}, {after} s after the check"
+                );
+            }
+        }
+    }
+}

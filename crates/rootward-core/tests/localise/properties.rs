@@ -170,6 +170,7 @@ fn instance(id: &str, service: &str) -> Instance {
         service: service.into(),
         host: None,
         zone: None,
+        every: None,
         version: None,
     }
 }
@@ -190,6 +191,7 @@ fn p03_an_unrelated_healthy_node_changes_nothing() {
                 to: "friend".into(),
                 label: Label::Hard,
                 check: CheckKind::Ping,
+                every: None,
                 redundancy: None,
             },
         );
@@ -372,6 +374,7 @@ fn p11_one_more_failing_check_never_lowers_the_node_against_ways_that_do_not_cov
             to: target.id.clone(),
             label: Label::Hard,
             check: CheckKind::Ping,
+            every: None,
             redundancy: None,
         });
         let failing =

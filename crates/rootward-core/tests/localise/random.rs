@@ -97,6 +97,7 @@ fn graph(random: &mut Random) -> Graph {
                     } else {
                         CheckKind::Ping
                     },
+                    every: None,
                     redundancy: None,
                 });
             }
@@ -111,6 +112,7 @@ fn graph(random: &mut Random) -> Graph {
                 service: named('N', service),
                 host: Some(named('H', number % 5)),
                 zone: Some(named('Z', number % 2)),
+                every: None,
                 version: None,
             });
         }

@@ -227,6 +227,7 @@ fn edge(from: &str, to: &str) -> Edge {
         to: to.to_owned(),
         label: EdgeLabel::Hard,
         check: CheckDepth::Ping,
+        every_ms: None,
     }
 }
 
@@ -236,6 +237,7 @@ fn instance(service: &str, number: u32) -> Instance {
         service: service.to_owned(),
         host: None,
         zone: None,
+        every_ms: None,
         version: None,
     }
 }

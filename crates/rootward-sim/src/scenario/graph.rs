@@ -58,6 +58,9 @@ pub struct Edge {
     pub label: EdgeLabel,
     /// What `from` looks at.
     pub check: CheckDepth,
+    /// How often it looks, in milliseconds, where that is less often than instances are polled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ms: Option<u64>,
 }
 
 /// One running copy of a service.
@@ -73,6 +76,9 @@ pub struct Instance {
     /// The zone of that place, if known.
     #[serde(default)]
     pub zone: Option<String>,
+    /// How often it is polled, in milliseconds, where that is less often than others are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ms: Option<u64>,
     /// What it runs, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,

@@ -144,7 +144,7 @@ impl Effects {
     }
 
     /// Whether what is observed in `checks` checks of everything hardly tells these effects from `other`: on average it
-    /// makes them less than [`TELLING`] nats likelier. What differs in silence, or in the way in which checks fail that
+    /// makes them less than `TELLING` nats likelier. What differs in silence, or in the way in which checks fail that
     /// fail noticeably, can be told.
     #[must_use]
     pub fn hardly_differ(&self, other: &Self, checks: f64) -> bool {

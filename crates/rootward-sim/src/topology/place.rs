@@ -52,6 +52,7 @@ pub fn place(plan: &Plan, random: &mut Random) -> Graph {
             check: edge
                 .check
                 .unwrap_or_else(|| depth(plan.nodes[edge.to].1, random)),
+            every_ms: None,
         })
         .collect();
     Graph {
@@ -97,6 +98,7 @@ fn replicas(service: &str, hosts: &[Host], random: &mut Random) -> Vec<Instance>
             service: service.to_owned(),
             host: Some(host.id.clone()),
             zone: host.zone.clone(),
+            every_ms: None,
             version: Some(version.clone()),
         })
         .collect()
