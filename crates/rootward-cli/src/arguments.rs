@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Token(Token),
     /// Ask one URL and end with 0 if the answer is 2xx: for HEALTHCHECK and exec probes, without a shell or curl.
     Probe(Probe),
+    /// Tell the aggregator how a job went, or that it runs: for batch and cron, which nobody can poll.
+    Checkin(Checkin),
     /// Put a running service, in any language, to the test: which promises of the contract it keeps and which it breaks.
     Conform(Conform),
 }
@@ -283,6 +285,44 @@ pub(crate) struct Probe {
     /// For https://: whom to trust, certificates in PEM. Without it, whom this machine trusts.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The job is a service with `health: {push: true}` in the configuration of the aggregator. When it is silent for longer than
+its last check-in was good for, it is unknown.
+
+Exit codes: 0 taken, 1 the aggregator did not take it, 2 what was given is wrong or the aggregator does not know the job,
+4 the aggregator cannot be reached.")]
+pub(crate) struct Checkin {
+    /// The job, by its name on the map.
+    #[arg(value_name = "JOB")]
+    pub(crate) job: String,
+    /// How it went.
+    #[arg(long, value_enum, default_value = "ok")]
+    pub(crate) status: JobStatus,
+    /// For how long this is good, such as 25h for a job that runs each day; what the configuration says without it.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_long)]
+    pub(crate) ttl: Option<Duration>,
+    /// Which of several that do the same job.
+    #[arg(long, value_name = "NAME", default_value = "job")]
+    pub(crate) instance: String,
+    /// How long it may take, such as 5s.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
+    pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) aggregator: Aggregator,
+}
+
+/// How a job went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum JobStatus {
+    /// It has done its work.
+    Ok,
+    /// It has not.
+    Fail,
+    /// It has begun.
+    Start,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod agent;
+pub(crate) mod checkin;
 pub(crate) mod conform;
 pub(crate) mod demo;
 pub(crate) mod explain;

@@ -45,6 +45,7 @@ fn run(command: &Command, terminal: &Terminal) -> Result<Exit, Trouble> {
         Command::Schema(schema) => commands::schema::run(schema, terminal),
         Command::Validate(validate) => commands::validate::run(validate, terminal),
         Command::Token(token) => commands::token::run(token, terminal),
+        Command::Checkin(checkin) => commands::checkin::run(checkin, terminal),
         Command::Conform(conform) => commands::conform::run(conform, terminal),
         Command::Probe(probe) => commands::probe::run(probe, terminal),
     }

@@ -18,7 +18,7 @@ fn without_a_command_the_help_is_shown() {
     let ended = run(&[]).with(2);
     for command in [
         "serve", "agent", "demo", "status", "explain", "replay", "parse", "validate", "schema",
-        "token", "probe", "conform",
+        "token", "probe", "checkin", "conform",
     ] {
         assert!(ended.err.contains(command), "{}", ended.err);
     }

@@ -5,6 +5,7 @@
 mod agent;
 mod aggregator;
 mod arguments;
+mod checkin;
 mod conform;
 mod demo;
 mod explain;
