@@ -213,7 +213,7 @@ fn two_lost_polls_keep_the_last_status_with_its_age_and_the_third_makes_it_unkno
 }
 
 #[test]
-fn p_5_old_evidence_becomes_unknown_by_its_deadline_without_any_poll() {
+fn kf_068_old_evidence_becomes_unknown_by_its_deadline_without_any_poll() {
     let mut bench = Bench::new(Vec::new());
     bench.poll(healthy());
     bench.pass(Duration::from_secs(21));

@@ -135,6 +135,19 @@ async fn the_overview_of_trouble() {
     insta::assert_snapshot!(get(trouble(), "/api/v1/overview").await.text());
 }
 
+/// When it was made and how new its newest evidence is are two moments: only the second shows that somebody still looks.
+#[tokio::test(start_paused = true)]
+async fn kf_071_an_overview_says_when_it_was_made_and_how_new_its_newest_evidence_is() {
+    let seen: serde_json::Value =
+        serde_json::from_str(&get(trouble(), "/api/v1/overview").await.body).unwrap();
+    let (made, newest) = (&seen["generated_at"], &seen["newest_evidence_at"]);
+    assert!(made.is_string() && newest.is_string(), "{made} {newest}");
+    assert_ne!(made, newest);
+    let unseen = get(sample::unseen(), "/api/v1/overview").await.body;
+    let unseen: serde_json::Value = serde_json::from_str(&unseen).unwrap();
+    assert!(unseen["generated_at"].is_string() && unseen["newest_evidence_at"].is_null());
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_overview_before_anything_was_seen() {
     insta::assert_snapshot!(get(sample::unseen(), "/api/v1/overview").await.text());
