@@ -106,13 +106,16 @@ impl Check {
 }
 
 /// The newest checks of one dependency by one instance.
+///
+/// In this order, because most questions need the newest few only, and thousands of links are asked in one answer.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
 pub(super) struct Checks {
-    ring: [Check; RING],
     count: u8,
     newest_slot: u32,
     good: u64,
     bad: u64,
+    ring: [Check; RING],
 }
 
 impl Checks {
