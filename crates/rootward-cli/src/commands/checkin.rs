@@ -44,6 +44,18 @@ pub(crate) fn run(arguments: &Checkin, _terminal: &Terminal) -> Result<Exit, Tro
         "instance": arguments.instance,
         "status": status.as_str(),
     });
+    if let JobStatus::Fail = arguments.status {
+        // Why it is unhealthy: it says so itself, and nothing it depends on is to blame.
+        report["components"] = json!([{
+            "name": "job",
+            "status": "down",
+            "criticality": "hard",
+            "scope": "local",
+            "error": "the job says that it failed",
+            "error_category": "unknown",
+            "age_ms": 0,
+        }]);
+    }
     if let Some(ttl) = arguments.ttl {
         report["ttl_ms"] = json!(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
     }

@@ -24,7 +24,7 @@ pub(crate) fn summary(incident: &Incident, now: Time) -> Page {
         times(incident, now),
     ));
     if let Some(unconfirmed) = &incident.unconfirmed {
-        page.push(labelled("unconfirmed").body(unconfirmed, Tone::Warning));
+        page.push(labelled("now").body(unconfirmed, Tone::Warning));
     }
     if let Some(resolution) = &incident.resolution {
         page.push(fact("resolved", resolution));
@@ -128,6 +128,16 @@ mod tests {
           03:12:43  opened: orders cannot use orders-db, others can
           03:12:45  revised: orders-db refuses connections
         ");
+    }
+
+    #[test]
+    fn what_is_not_seen_any_more_is_said_beside_its_label() {
+        let mut incidents = fixture::incidents();
+        incidents.open[0].unconfirmed = Some("nobody sees it fail or recover".to_owned());
+        let page = super::summary(&incidents.open[0], incidents.generated_at);
+        let text = page.render(false);
+        let line = "\n  now        nobody sees it fail or recover\n";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -61,6 +61,11 @@ services: [{{name: nightly, health: {{push: true}}}}]
         run(&["checkin", "nightly", "--status", word, "--url", &url]).with(0);
     }
     shows(&url, "unhealthy");
+    shows(&url, "nightly#job has failed\n");
+    shows(
+        &url,
+        "nightly#job itself reports job down: the job says that it failed",
+    );
     let unknown = run(&["checkin", "nigthly", "--url", &url]).with(2);
     insta::assert_snapshot!(unknown.err, @r"
     rootward: not taken: nigthly is no service that sends reports: write `health: {push: true}` for it

@@ -131,7 +131,7 @@ pub(super) fn summary(
     others_can: bool,
 ) -> String {
     let others = if others_can { ", others can" } else { "" };
-    let phrase = category.phrase();
+    let why = why(category);
     let sometimes = match state {
         CauseState::Intermittent => " now and then",
         CauseState::Degraded | CauseState::Down | CauseState::Cut => "",
@@ -139,20 +139,20 @@ pub(super) fn summary(
     match id {
         CauseId::Node(name) => format!("{name} {}{sometimes}", predicate(state, category)),
         CauseId::Instance(id) if silent.is_empty() => {
-            format!("{id} reaches nothing{sometimes}: {phrase}")
+            format!("{id} reaches nothing{sometimes}{why}")
         }
         CauseId::Instance(id) => format!("{id} does not answer"),
         CauseId::Edge { from, to } => {
-            format!("{from} cannot use {to}{sometimes}{others}: {phrase}")
+            format!("{from} cannot use {to}{sometimes}{others}{why}")
         }
         CauseId::InstanceEdge { from, to } => {
-            format!("{from} cannot use {to}{sometimes}{others}: {phrase}")
+            format!("{from} cannot use {to}{sometimes}{others}{why}")
         }
-        CauseId::Host(name) => format!("host {name} has failed: {phrase}"),
-        CauseId::Zone(name) => format!("zone {name} is cut off: {phrase}"),
+        CauseId::Host(name) => format!("host {name} has failed{why}"),
+        CauseId::Zone(name) => format!("zone {name} is cut off{why}"),
         CauseId::Poller(name) => format!("the aggregator cannot see zone {name}"),
         CauseId::Version { service, version } => {
-            format!("release {version} of {service} fails{sometimes}: {phrase}")
+            format!("release {version} of {service} fails{sometimes}{why}")
         }
     }
 }
@@ -161,10 +161,10 @@ pub(super) fn summary(
 pub(super) fn summary_of_own(id: &CauseId, state: CauseState, category: ErrorCategory) -> String {
     match (id, state) {
         (CauseId::Instance(id), CauseState::Degraded) => {
-            format!("{id} is degraded: {}", category.phrase())
+            format!("{id} is degraded{}", why(category))
         }
         (CauseId::Instance(id), CauseState::Down | CauseState::Intermittent | CauseState::Cut) => {
-            format!("{id} has failed: {}", category.phrase())
+            format!("{id} has failed{}", why(category))
         }
         (
             CauseId::Node(_)
@@ -176,6 +176,15 @@ pub(super) fn summary_of_own(id: &CauseId, state: CauseState, category: ErrorCat
             | CauseId::Version { .. },
             _,
         ) => summary(id, state, category, &[], false),
+    }
+}
+
+/// How it fails, as the end of a sentence; nothing where that is not known.
+fn why(category: ErrorCategory) -> String {
+    if category == ErrorCategory::Unknown {
+        String::new()
+    } else {
+        format!(": {}", category.phrase())
     }
 }
 
