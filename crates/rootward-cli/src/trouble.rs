@@ -23,6 +23,17 @@ pub(crate) enum Trouble {
     ReaderGone,
 }
 
+/// Why a file could not be read.
+pub(crate) fn unread(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        // An open set; the system's words are better than ours.
+        _ => error.to_string(),
+    }
+}
+
 impl Trouble {
     pub(crate) fn new(exit: Exit, sentence: impl Into<String>) -> Self {
         Self::Told {
@@ -53,6 +64,14 @@ impl Trouble {
             next = source.source();
         }
         Self::new(exit, sentence)
+    }
+
+    /// A file could not be read.
+    pub(crate) fn of_input(name: &str, error: &io::Error) -> Self {
+        Self::new(
+            Exit::WrongInput,
+            format!("cannot read {name}: {}", unread(error)),
+        )
     }
 
     /// The output could not be written.

@@ -85,7 +85,7 @@ pub enum Trouble {
         url: String,
     },
     /// The program cannot be started.
-    #[error("{program} cannot be started: {}", error.kind())]
+    #[error("{program} cannot be started: {}", not_started(error))]
     NoProgram {
         /// The program.
         program: String,
@@ -114,5 +114,14 @@ impl fmt::Display for Size {
             self.rules,
             self.at_most.as_secs()
         )
+    }
+}
+
+fn not_started(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such program".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        // An open set; the system's words are better than ours.
+        _ => error.to_string(),
     }
 }

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::render::conform;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, unread};
 
 /// The longest file of a token.
 const MAX_TOKEN_BYTES: u64 = 4096;
@@ -152,12 +152,12 @@ fn token(path: &std::path::Path) -> Result<String, Trouble> {
     let wrong =
         |what: String| Trouble::new(Exit::WrongInput, format!("the token in {shown} {what}"));
     let size =
-        fs::metadata(path).map_err(|error| wrong(format!("cannot be read: {}", error.kind())))?;
+        fs::metadata(path).map_err(|error| wrong(format!("cannot be read: {}", unread(&error))))?;
     if size.len() > MAX_TOKEN_BYTES {
         return Err(wrong("is longer than 4 KiB".to_owned()));
     }
     let text = fs::read_to_string(path)
-        .map_err(|error| wrong(format!("cannot be read: {}", error.kind())))?;
+        .map_err(|error| wrong(format!("cannot be read: {}", unread(&error))))?;
     let text = text.trim();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(wrong("is empty, or not one word".to_owned()));

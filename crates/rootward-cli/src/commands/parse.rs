@@ -149,15 +149,6 @@ fn from_file(source: &str) -> Result<Vec<u8>, Trouble> {
     } else {
         source
     };
-    read.map_err(|error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-            io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-            // An open set; the system's words are better than ours.
-            _ => error.to_string(),
-        };
-        Trouble::new(Exit::WrongInput, format!("cannot read {name}: {why}"))
-    })?;
+    read.map_err(|error| Trouble::of_input(name, &error))?;
     Ok(body)
 }

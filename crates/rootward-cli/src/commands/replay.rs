@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &arguments::Replay, terminal: &Terminal) -> Result<
         return play(io::stdin().lock(), "standard input", terminal);
     }
     let opened =
-        File::open(file).map_err(|error| unreadable(&file.display().to_string(), &error))?;
+        File::open(file).map_err(|error| Trouble::of_input(&file.display().to_string(), &error))?;
     play(
         BufReader::new(opened),
         &file.display().to_string(),
@@ -35,7 +35,7 @@ fn play(mut input: impl BufRead, name: &str, terminal: &Terminal) -> Result<Exit
     let mut wrong = 0;
     let mut line = Vec::new();
     while next_line(&mut input, replay.max_bytes(), &mut line)
-        .map_err(|error| unreadable(name, &error))?
+        .map_err(|error| Trouble::of_input(name, &error))?
     {
         if let Err(problem) = replay.take(&line) {
             if !replay.has_map() {
@@ -110,14 +110,4 @@ fn complain(terminal: &Terminal, what: &str) {
 fn refused(problem: &Problem) -> Trouble {
     Trouble::new(Exit::WrongInput, problem.to_string())
         .with_help("the format is described in fixtures/rootcause/README.md")
-}
-
-fn unreadable(name: &str, error: &io::Error) -> Trouble {
-    let why = match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        // An open set; the system's words are better than ours.
-        _ => error.to_string(),
-    };
-    Trouble::new(Exit::WrongInput, format!("cannot read {name}: {why}"))
 }

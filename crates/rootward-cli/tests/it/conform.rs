@@ -173,6 +173,13 @@ fn a_service_that_answers_one_question_and_then_none_costs_no_more_than_the_time
 }
 
 #[test]
+fn a_program_that_is_not_there_is_named() {
+    let ended = run(&["conform", &free_address(), "--", "/no/such/program"]).with(2);
+    let sentence = "/no/such/program cannot be started: there is no such program";
+    assert!(ended.err.contains(sentence), "{}", ended.err);
+}
+
+#[test]
 fn a_program_that_ends_at_once_is_told_with_its_last_words() {
     let script = "for n in 1 2 3; do echo line $n; done; echo 'no such table: orders' >&2; exit 7";
     let ended = run(&["conform", &free_address(), "--", "/bin/sh", "-c", script]).with(4);
