@@ -204,6 +204,9 @@ impl Engine {
                 let to = &next.topology.nodes[next.topology.target(link)].id;
                 if let Some(old) = self.topology.link(known, to) {
                     next.checks[link] = self.checks[old];
+                    if next.topology.link_interval(link) != self.topology.link_interval(old) {
+                        next.checks[link].learn_anew();
+                    }
                     if next.checks[link].is_anomalous(next.topology.link_interval(link)) {
                         next.anomalous.insert(link);
                     }
@@ -227,5 +230,85 @@ impl Engine {
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::event::{DependencyCheck, Event, Report, Seen};
+    use super::super::graph::{CheckKind, Edge, Graph, Instance, Label, Node, NodeKind};
+    use super::{Engine, Settings};
+    use crate::moment::Moment;
+
+    fn node(id: &str, kind: NodeKind) -> Node {
+        Node {
+            id: id.into(),
+            kind,
+            polled: kind == NodeKind::Service,
+            host: None,
+            zone: None,
+            quorum: 1,
+        }
+    }
+
+    /// One instance that looks at one database, as often as it is polled or less often.
+    fn graph(every: Option<Duration>) -> Graph {
+        Graph {
+            interval: Duration::from_secs(10),
+            nodes: vec![
+                node("cart", NodeKind::Service),
+                node("db", NodeKind::Resource),
+            ],
+            edges: vec![Edge {
+                from: "cart".into(),
+                to: "db".into(),
+                label: Label::Hard,
+                check: CheckKind::Ping,
+                every,
+                redundancy: None,
+            }],
+            instances: vec![Instance {
+                id: "cart#0".into(),
+                service: "cart".into(),
+                host: None,
+                zone: None,
+                every: None,
+                version: None,
+            }],
+            hosts: Vec::new(),
+        }
+    }
+
+    fn report(engine: &mut Engine, sent: u64) {
+        engine.apply(&Event::Report(Report {
+            sent: Moment::from_millis(sent),
+            instance: "cart#0".into(),
+            version: None,
+            dependencies: vec![DependencyCheck {
+                to: "db".into(),
+                seen: Seen::Up,
+                age: Duration::ZERO,
+                seq: None,
+            }],
+        }));
+    }
+
+    #[test]
+    fn an_edge_that_is_looked_at_less_often_from_now_on_goes_on_learning() {
+        let mut engine = Engine::new(&graph(None), Settings::default()).unwrap();
+        for round in 0..360 {
+            report(&mut engine, round * 10_000);
+        }
+        engine
+            .set_graph(&graph(Some(Duration::from_secs(60))))
+            .unwrap();
+        for round in 0..30 {
+            report(&mut engine, 3_600_000 + round * 60_000);
+        }
+        // Of the newest 48 intervals, those that are not weighed themselves any more.
+        let (_, seen) = engine.checks[0].isolated();
+        assert_eq!(seen, 14);
     }
 }

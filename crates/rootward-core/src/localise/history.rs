@@ -168,6 +168,11 @@ impl Checks {
         }
     }
 
+    /// Forgets what was learned: it was counted in intervals of another length.
+    pub(super) const fn learn_anew(&mut self) {
+        (self.newest_slot, self.good, self.bad) = (0, 0, 0);
+    }
+
     /// Isolated failures and checks in the learning window, without what the ring still weighs.
     pub(super) fn isolated(&self) -> (u32, u32) {
         let weighed: u64 = (1 << RING) - 1;
@@ -341,6 +346,25 @@ mod tests {
         }
         let (isolated, seen) = checks.isolated();
         assert_eq!((isolated, seen), (2, 12));
+    }
+
+    /// A number of an interval is another moment where intervals have another length.
+    #[test]
+    fn what_is_looked_at_less_often_from_now_on_is_learned_anew() {
+        let mut checks = Checks::default();
+        for round in 0..360 {
+            checks.take(check(round * INTERVAL, Seen::Up), INTERVAL);
+        }
+        checks.learn_anew();
+        for round in 0..28 {
+            let seen = if round % 5 == 2 {
+                Seen::Down(ErrorClass::Timeout)
+            } else {
+                Seen::Up
+            };
+            checks.take(check((360 + 6 * round) * INTERVAL, seen), 6 * INTERVAL);
+        }
+        assert_eq!(checks.isolated(), (2, 12));
     }
 
     #[test]
